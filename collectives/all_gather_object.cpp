@@ -6,8 +6,6 @@
 namespace ccl_tests::collectives {
 namespace {
 
-Layout layout(const Shape& s) { return gathered_objects(s, Who::all); }
-
 void gather_on_all(primitives::Group& group, primitives::Bytes object, int /*root*/,
                    primitives::Objects& result) {
   primitives::all_gather_object(group, object, result);
@@ -19,12 +17,12 @@ const Collective all_gather_object = {
     .name = "all_gather_object",
     .about = "every rank gets all ranks' objects",
     .flags = {.skew = true},
-    .layout = layout,
+    .layout = [](const Shape& s) { return gathered_objects(s, Who::all); },
     .expected = blocks_of_all,
     .bus_factor = beyond_the_smallest,
     .padding_waste = padding_of_parts,
     .scratch = padded_bytes,
-    .make = compose<GatheredObjects<layout, gather_on_all>>,
+    .make = compose<GatheredObjects<Who::all, gather_on_all>>,
     .needs = composite,
 };
 

@@ -106,12 +106,13 @@ inline Layout gathered_objects(const Shape& s, Who receivers) {
 }
 
 // Gathers the ranks' objects by bring(group, this rank's object, root, result).
-template <auto layout, auto bring>
+template <Who receivers, auto bring>
 class GatheredObjects : public OnGroup {
  public:
   GatheredObjects(ControlChannel& channel, Communicator& communicator, const Shape& shape,
                   DataType /*type*/)
-      : OnGroup(channel, communicator), room_(layout(shape).recv * shape.type_bytes) {}
+      : OnGroup(channel, communicator),
+        room_(gathered_objects(shape, receivers).recv * shape.type_bytes) {}
   void run(const Call& call) override {
     const auto* const send = static_cast<const std::byte*>(call.send);
     bring(group(), {send, call.count * size_of(call.type)}, call.root, objects_);

@@ -4,23 +4,18 @@
 #include "collectives/composites.hpp"
 
 namespace ccl_tests::collectives {
-namespace {
-
-Layout layout(const Shape& s) { return gathered_objects(s, Who::root); }
-
-}  // namespace
 
 const Collective gather_object = {
     .name = "gather_object",
     .about = "the root gets all ranks' objects",
     .domain = {.rooted = true},
     .flags = {.skew = true},
-    .layout = layout,
+    .layout = [](const Shape& s) { return gathered_objects(s, Who::root); },
     .expected = blocks_on_root,
     .bus_factor = beyond_the_roots,
     .padding_waste = padding_of_parts,
     .scratch = padded_bytes,
-    .make = compose<GatheredObjects<layout, primitives::gather_object>>,
+    .make = compose<GatheredObjects<Who::root, primitives::gather_object>>,
     .needs = composite,
 };
 
