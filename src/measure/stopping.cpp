@@ -5,13 +5,13 @@
 
 namespace ccl_tests {
 
-std::size_t untimed_calls(double call_s, std::size_t least, double least_s, double most_s) {
+std::size_t untimed_calls(double call_s, std::size_t least, double most_s) {
   if (call_s <= 0) return 0;
   const auto calls_in = [&](double seconds) {
     constexpr double rounding = 1e-9;
     return static_cast<std::size_t>(std::ceil(std::min(seconds / call_s, 1e6) - rounding));
   };
-  return std::min(std::max(least, calls_in(least_s)), calls_in(most_s));
+  return std::min(std::max(least, calls_in(least_untimed_s)), calls_in(most_s));
 }
 
 std::size_t capped_iterations(std::size_t wanted, double iteration_s, double limit_s) {
@@ -74,8 +74,8 @@ BlockPlan BatchCriterion::block() const {
   BlockPlan plan;
   plan.blocking = goal_.blocking;
   if (!goal_.warmup)
-    plan.untimed = whole_iterations(
-        untimed_calls(call_s_, least_untimed, least_untimed_s, most_untimed_s), goal_.aggregate);
+    plan.untimed =
+        whole_iterations(untimed_calls(call_s_, least_untimed, most_untimed_s), goal_.aggregate);
   const bool sample_each = goal_.blocking == Blocking::barrier_outside;
   plan.samples = sample_each ? taken_.iterations : 1;
   plan.calls = goal_.aggregate * (sample_each ? 1 : taken_.iterations);

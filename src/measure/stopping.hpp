@@ -52,9 +52,9 @@ inline constexpr std::size_t least_untimed = 20;
 inline constexpr double least_untimed_s = 1e-3;
 inline constexpr double most_untimed_s = 0.1;
 
-// Returns the number of calls of call_s seconds each that are `least` and `least_s` seconds at least
+// Returns the number of calls of call_s seconds each that are `least` and least_untimed_s at least
 // and most_s at most. 0 if a call takes no time (a simulator's clock).
-std::size_t untimed_calls(double call_s, std::size_t least, double least_s, double most_s);
+std::size_t untimed_calls(double call_s, std::size_t least, double most_s);
 
 // Returns how many of `wanted` iterations fit into limit_s when one takes iteration_s: at least 1.
 // limit_s 0: all.

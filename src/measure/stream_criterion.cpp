@@ -72,7 +72,7 @@ std::size_t PrecisionCriterion::untimed(bool first) const {
   const std::size_t least = first ? least_untimed : untimed_again;
   const double most_s = std::min(most_untimed_of_cell_s, goal_.budget_s / 10);
   if (static_cast<double>(least) * call_s_ > most_s) return 0;
-  return untimed_calls(call_s_, least, least_untimed_s, most_s);
+  return untimed_calls(call_s_, least, most_s);
 }
 
 // Returns whether measuring on is worth little: the interval is `ratio` times as wide as it should
