@@ -71,7 +71,7 @@ Note cache_note(const Options& o, const SlotRule& rule) {
 
 void add_machine_notes(std::vector<Note>& notes, const HeaderFacts& facts) {
   constexpr double cheap_s = 200e-9;
-  if (const ClockProperties& clock = facts.clock; clock.cost_s > 0) {
+  if (const ClockProperties& clock = facts.runner.clock(); clock.cost_s > 0) {
     const bool slow = clock.cost_s > cheap_s;
     notes.push_back({slow ? NoteKind::warning : NoteKind::verbose,
                      fmt::format("clock: a reading takes {:.0f} ns, resolution {:.0f} ns",
@@ -177,11 +177,11 @@ std::vector<Note> notes_of(const Rank& rank, const Collective& collective, const
   const Process& process = rank.process();
   std::vector<Note> notes = first_notes(rank, o);
   const std::string& shortage = rank.shortage();
-  const bool is_fast = !shortage.empty() && facts.intervals && !o.measure.cpu_time &&
+  const bool is_fast = !shortage.empty() && facts.runner.has_intervals() && !o.measure.cpu_time &&
                        (o.measure.samples || !collective.domain.rooted);
   if (!collective.domain.paired || is_fast)
     notes.push_back({is_fast ? NoteKind::note : NoteKind::verbose,
-                     time_text(collective, o, facts.intervals, !shortage.empty())});
+                     time_text(collective, o, facts.runner.has_intervals(), !shortage.empty())});
   const auto add = [&](NoteKind kind, std::string text, std::string remedy = {}) {
     notes.push_back({kind, std::move(text), std::move(remedy)});
   };
@@ -234,7 +234,7 @@ std::vector<Note> notes_of(const Rank& rank, const Collective& collective, const
   for (const std::string& line : facts.left_out) add(NoteKind::note, line);
   if (rank.gpu() != nullptr) add(NoteKind::verbose, rank.gpu()->info().description);
   add(NoteKind::verbose, fmt::format("seed: {}", o.check.seed));
-  for (const std::string& line : facts.communicator.capabilities().description)
+  for (const std::string& line : facts.runner.communicator().capabilities().description)
     add(kind_of(line, collective, kinds_of(collective, o)), line);
   add_bind_note(notes, rank.table().ranks, o.job.bind);
   if (facts.range.sizes.empty()) return notes;

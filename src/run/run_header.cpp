@@ -117,11 +117,12 @@ RunInfo describe(const Rank& rank, const Collective& collective, const Options& 
   run.ranks_per_thread = process.options.ranks_per_thread.value_or(1);
   run.processes = process.launch.processes;
   run.ranks = static_cast<int>(ranks.size());
-  if (facts.intervals) run.precision = o.measure.precision;
+  if (facts.runner.has_intervals()) run.precision = o.measure.precision;
   run.clock = o.measure.cpu_time ? "cpu" : "wall";
   run.cpus_allowed = ranks.front().cpus;  // before --bind
-  if (facts.clock.cost_s > 0) run.clock_cost = facts.clock.cost_s;
-  if (facts.clock.resolution_s > 0) run.clock_resolution = facts.clock.resolution_s;
+  const ClockProperties& clock = facts.runner.clock();
+  if (clock.cost_s > 0) run.clock_cost = clock.cost_s;
+  if (clock.resolution_s > 0) run.clock_resolution = clock.resolution_s;
   run.core_to_core = facts.core_to_core;
   run.oversubscribed = !rank.shortage().empty();
   if (!collective.needs.synchronizes) {

@@ -19,12 +19,10 @@ struct HeaderFacts {
   const RankGroups& groups;  // process groups
   const SweepRange& range;
   std::optional<std::size_t> reduced_max;  // -e lowered to this because of memory
-  const Communicator& communicator;
+  const BenchmarkRunner& runner;
   std::vector<std::string> left_out;   // lines about what is not measured
-  ClockProperties clock;               // of rank 0
   std::optional<double> core_to_core;  // of process 0; nullopt: not probed
   LinkCeiling ceiling;
-  bool intervals;  // rows are streams or samples, not batches
 };
 
 // Returns the header of a run. On rank 0.

@@ -325,9 +325,9 @@ int sweep(Rank& rank, const Collective& collective, const Options& o,
   for (const std::size_t bytes : range.sizes) largest = std::max(largest, bytes);
   const LinkCeiling ceiling = link_ceiling(rank, runner, o, table, largest);
   if (rank.is_first())
-    results.begin(describe(rank, collective, o,
-                           {groups, range, plan.reduced_max, runner.communicator(), left_out,
-                            runner.clock(), exchange_s, ceiling, runner.has_intervals()}));
+    results.begin(
+        describe(rank, collective, o,
+                 {groups, range, plan.reduced_max, runner, left_out, exchange_s, ceiling}));
   runner.reserve(collective, range);
   memory.allocated = free_bytes();
   if (!process.options.simulated()) rank.meet();  // no process still takes memory
