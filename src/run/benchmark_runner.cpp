@@ -6,6 +6,8 @@
 #include <mutex>
 #include <utility>
 
+#include "src/core/serialize.hpp"
+#include "src/measure/measurement.hpp"
 #include "src/measure/sample_criterion.hpp"
 #include "src/run/memory_limit.hpp"
 #include "src/run/reproduction_check.hpp"
@@ -24,6 +26,51 @@ void leave_to_process_end(std::shared_ptr<void> thing) {
 std::string form_text(const Problem& p, Form form) {
   return fmt::format("{}, {}", p.text(), form == Form::in_place ? "in place" : "out of place");
 }
+
+// The barrier of all ranks before rows, whatever group they are in.
+class WorldBarrier : public Barrier {
+ public:
+  WorldBarrier(Communicator& world, Rank& rank)
+      : world_(world), activity_(rank.activity()), self_{rank.rank(), rank.ranks()} {}
+  void wait() override {
+    inside_library(activity_, [&] { world_.timing_barrier(self_); });
+  }
+
+ private:
+  Communicator& world_;
+  Activity& activity_;
+  GroupRank self_;
+};
+
+// Rank 0 decides; steps and samples travel over the control channel.
+class ChannelCoordinator : public Coordinator {
+ public:
+  // row: what is measured, for messages. moments: those of samples travel, not their durations
+  // alone. limit_s: of one exchange.
+  ChannelCoordinator(Rank& rank, std::string row, bool moments, double limit_s)
+      : rank_(rank), row_(std::move(row)), moments_(moments), limit_s_(limit_s) {}
+
+  Step agree(const Step& decision) override {
+    const std::string bytes = span_to_bytes<Step>({&decision, 1});
+    const Step step = span_from_bytes<Step>(rank_.world().broadcast(bytes, limit_s_)).at(0);
+    rank_.activity().row(fmt::format(
+        "{}, {}", row_, step.kind == Step::Kind::single_calls ? "untimed calls" : "timed calls"));
+    return step;
+  }
+  std::vector<Samples> gather(const Samples& mine) override {
+    std::vector<Samples> all;
+    const std::string text = moments_ ? moments_to_text(mine) : to_text(mine);
+    for (const std::string& bytes : rank_.world().gather(text, limit_s_))
+      all.push_back(moments_ ? samples_of_moments(bytes) : samples_of(bytes));
+    return all;
+  }
+
+ private:
+  Rank& rank_;
+  std::string row_;
+  bool moments_;
+  double limit_s_;
+};
 
 }  // namespace
 

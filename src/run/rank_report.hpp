@@ -1,5 +1,4 @@
-// The findings of one rank in one form of a row, as it tells rank 0; how ranks begin together,
-// hear what to measure next and compare their clocks.
+// The findings of one rank in one form of a row, as it tells rank 0; how ranks compare their clocks.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +11,6 @@
 #include "src/devices/process_counters.hpp"
 #include "src/job/rank.hpp"
 #include "src/measure/clocks.hpp"
-#include "src/measure/measurement.hpp"
 #include "src/options/rank_groups.hpp"
 #include "src/record/record.hpp"
 #include "verify/verifier.hpp"
@@ -59,39 +57,6 @@ Samples samples_of_moments(std::string_view text);  // throws Error
 // the last rank had entered, and `explanation` to the first of them. reports: of all ranks; empty
 // on all ranks but the first, and left so.
 void judge_barriers(const RankGroups& groups, std::vector<RankReport>& reports);
-
-// The barrier of all ranks before rows, whatever group they are in.
-class WorldBarrier : public Barrier {
- public:
-  // world: outlives it.
-  WorldBarrier(Communicator& world, Rank& rank)
-      : world_(world), activity_(rank.activity()), self_{rank.rank(), rank.ranks()} {}
-  void wait() override {
-    inside_library(activity_, [&] { world_.timing_barrier(self_); });
-  }
-
- private:
-  Communicator& world_;
-  Activity& activity_;
-  GroupRank self_;
-};
-
-// Rank 0 decides; steps and samples travel over the control channel.
-class ChannelCoordinator : public Coordinator {
- public:
-  // row: what is measured, for messages. moments: those of samples travel, not their durations
-  // alone. limit_s: of one exchange. rank: outlives it.
-  ChannelCoordinator(Rank& rank, std::string row, bool moments, double limit_s);
-
-  Step agree(const Step& decision) override;
-  std::vector<Samples> gather(const Samples& mine) override;
-
- private:
-  Rank& rank_;
-  std::string row_;
-  bool moments_;
-  double limit_s_;
-};
 
 // Compares the machines' clocks before and after a cell is measured: one rank of each sends rank 0
 // a few messages of the library under test. Used by the rank's thread; collective over all ranks.
