@@ -88,7 +88,7 @@ JudgedBy judged_by(const RunInfo& info) {
 
 JudgeRule rule_of(JudgedBy judged_by, const std::optional<Repeatability>& repeats,
                   double precision) {
-  return {judged_by, repeats && repeating(*repeats, precision) == Repeating::well};
+  return {judged_by, repeats && repeats_well(*repeats, precision)};
 }
 
 bool is_fast(const Measurement& cell, JudgedBy judged_by) {

@@ -67,9 +67,9 @@ double Repeatability::half_width() const {
   return normal_95 * difference / normal_50 / std::numbers::sqrt2;
 }
 
-Repeating repeating(const Repeatability& found, double precision) {
+bool repeats_well(const Repeatability& found, double precision) {
   constexpr double most_if_well = 2.5;
-  return found.half_width() <= most_if_well * precision ? Repeating::well : Repeating::badly;
+  return found.half_width() <= most_if_well * precision;
 }
 
 std::optional<Repeatability> repeatability(std::span<const TimedTwice> pairs) {

@@ -50,10 +50,9 @@ struct Repeatability {
   double half_width() const;
 };
 
-// The half width beside the precision that was asked for: up to 2.5 times as much (`well`: short
-// measurements differ by more than long ones), or more.
-enum class Repeating { well, badly };
-Repeating repeating(const Repeatability& found, double precision);
+// Returns whether the half width is up to 2.5 times the precision that was asked for: short
+// measurements differ by more than long ones.
+bool repeats_well(const Repeatability& found, double precision);
 
 // Returns nullopt if no pair has two times.
 std::optional<Repeatability> repeatability(std::span<const TimedTwice> pairs);
