@@ -66,7 +66,7 @@ std::string options(const FlagSet& set) {
       "Defaults are in brackets.\n"
       "The value of a long option may also follow an equals sign,\n"
       "and its name may be shortened as long as no other begins alike.\n";
-  for (const GroupTitle& group : group_titles()) {
+  for (const GroupTitle& group : group_titles) {
     const std::string flags = flags_of(set, group.group);
     if (group.group != Group::variables && !flags.empty())
       text += fmt::format(".SS {}\n{}", group.title, flags);

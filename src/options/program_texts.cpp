@@ -10,16 +10,6 @@
 namespace ccl_tests {
 namespace {
 
-constexpr GroupTitle groups[] = {{Group::sizes, "Sizes", "sizes"},
-                                 {Group::what, "What runs", "runs"},
-                                 {Group::measuring, "Measuring", "time"},
-                                 {Group::checking, "Checking", "check"},
-                                 {Group::ranks, "Ranks and launching", "ranks"},
-                                 {Group::library, "Library", "library"},
-                                 {Group::output, "Output and limits", "output"},
-                                 {Group::gpus, "GPUs", "GPU"},
-                                 {Group::variables, "Environment variables", ""}};
-
 constexpr ExitText exits[] = {{"0", "passed"},
                               {"2", "usage"},
                               {"3", "unsupported here"},
@@ -138,7 +128,7 @@ std::string exit_codes(const ProgramTexts& program) {
 // The names of the flags that the page does not describe, by group.
 std::string more_line(const FlagSet& set) {
   std::string text;
-  for (const GroupTitle& group : group_titles()) {
+  for (const GroupTitle& group : group_titles) {
     std::string names;
     for (const Flag& flag : set.all()) {
       if (flag.group == group.group && flag.page == Page::none && flag.is_offered() &&
@@ -165,8 +155,6 @@ ProgramTexts texts_of(const Collective& c) {
   texts.related = {"ccl_compare", c.domain.sweeps ? "init_perf" : "all_reduce_perf"};
   return texts;
 }
-
-std::span<const GroupTitle> group_titles() { return groups; }
 
 std::string wrapped(std::string_view start, std::string_view text, std::size_t used,
                     std::string_view indent) {
@@ -225,7 +213,7 @@ std::string help_all(const ProgramTexts& program, const FlagSet& set) {
                   program.operands.empty() ? "" : " " + program.operands,
                   has_page ? "          (--help: one page, with examples)" : "");
   if (!has_page) text += '\n' + example_lines(program.examples);
-  for (const GroupTitle& group : group_titles()) {
+  for (const GroupTitle& group : group_titles) {
     std::string lines;
     for (const Flag& flag : set.all()) {
       if (flag.group != group.group || !flag.is_offered()) continue;

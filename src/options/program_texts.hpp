@@ -43,8 +43,16 @@ struct GroupTitle {
   Group group;
   std::string_view title, brief;
 };
-// Returns the groups of --help-all, in their order.
-std::span<const GroupTitle> group_titles();
+// The groups of --help-all, in their order.
+inline constexpr GroupTitle group_titles[] = {{Group::sizes, "Sizes", "sizes"},
+                                              {Group::what, "What runs", "runs"},
+                                              {Group::measuring, "Measuring", "time"},
+                                              {Group::checking, "Checking", "check"},
+                                              {Group::ranks, "Ranks and launching", "ranks"},
+                                              {Group::library, "Library", "library"},
+                                              {Group::output, "Output and limits", "output"},
+                                              {Group::gpus, "GPUs", "GPU"},
+                                              {Group::variables, "Environment variables", ""}};
 
 // Returns `start` and the words of `text` on lines of at most 100 columns, each with its end. All lines but the first
 // begin with `indent`. used: columns of the first line before the text.
