@@ -278,7 +278,6 @@ FormFindings BenchmarkRunner::run_form(const Problem& p, Form form, Operation& o
     found.reports.push_back(rank_report(bytes));
   static_cast<TakenSamples&>(found) = stop->taken();
   found.clock_error_s = clocks.unify(found.samples);
-  found.single_samples = options_.measure.samples;
   found.calls = found.iterations * static_cast<std::size_t>(options_.measure.aggregate) *
                 static_cast<std::size_t>(std::max(1, options_.measure.graph_launches));
   found.checked = checks;

@@ -147,8 +147,8 @@ void fill_times(Measurement& m, const std::vector<int>& group, const Shape& shap
   const Layout layout = collective.layout(shape);
   const auto legs = static_cast<double>(layout.legs);
   const double trips = legs * static_cast<double>(layout.messages);
-  const Statistic statistic = found.single_samples ? statistic_of_samples(in.cpus_short)
-                                                   : statistic_of(collective, in.cpus_short);
+  const Statistic statistic = in.options.measure.samples ? statistic_of_samples(in.cpus_short)
+                                                         : statistic_of(collective, in.cpus_short);
   std::vector<double> walls;  // of each rank
   if (found.calls_per_stamp == 0) {
     walls = seconds_per_call(group, found, &Sample::end);
@@ -156,7 +156,7 @@ void fill_times(Measurement& m, const std::vector<int>& group, const Shape& shap
     for (const int rank : group) walls.push_back(estimate(stamps_of(rank, found), statistic).value);
   }
   double wall = average(in.average(), walls);
-  if (found.single_samples) {
+  if (in.options.measure.samples) {
     wall = fill_samples(m, group, found, in, trips);
   } else if (found.calls_per_stamp > 0) {
     const std::vector<double> stamps =

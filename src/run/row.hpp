@@ -31,7 +31,6 @@ struct FormFindings : TakenSamples {
   std::vector<RankReport> reports;
   std::size_t calls = 0;                // that the samples of a rank stand for
   bool checked = false;                 // results were compared
-  bool single_samples = false;          // --samples: each sample began behind a barrier
   std::optional<double> clock_error_s;  // of moments of different ranks; nullopt: not comparable
 };
 
