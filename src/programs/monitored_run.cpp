@@ -31,7 +31,7 @@ namespace ccl_tests {
 namespace {
 
 constexpr std::string_view flag = "--exit-codes";
-constexpr std::string_view launcher_flag = "--launcher";
+constexpr std::string_view launcher_flags[] = {"--launcher", "--bootstrap"};
 constexpr std::string_view verdict_flag = "--verdict";
 
 // Returns whether a word is the flag, or a beginning that tells it from others, or has "=VALUE".
@@ -242,8 +242,10 @@ int run_child(const std::string& program, const std::vector<std::string>& argume
   const SignalPipe signals;
   const ChildEnd end = wait_for(start(words, program, more), signals);
   const bool says = first != FirstLine::headline || (end.output.empty() && end.code != 0);
-  const std::vector<std::string> launchers = values_of(launcher_flag, arguments).values;
-  if (says && is_first_process(launchers.empty() ? "auto" : launchers.back()))
+  std::string launcher = "auto";
+  for (const std::string_view name : launcher_flags)
+    for (const std::string& value : values_of(name, arguments).values) launcher = value;
+  if (says && is_first_process(launcher))
     fmt::print("{}", first_line(program, codes, end,
                                 verdict.empty() ? FieldRecord() : read_verdict(verdict.back())));
   bool told = std::fflush(stdout) == 0;

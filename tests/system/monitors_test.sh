@@ -80,8 +80,10 @@ else
 fi
 
 # A run of its own within another launcher's job prints its line, whatever rank that launcher gave the process.
-run 0 "a run of its own in another's job" env RANK=1 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 "${program[@]}" --launcher local --exit-codes nagios
-first_line "OK all_reduce_perf: 2 rows right"
+for flag in --launcher --bootstrap; do
+  run 0 "a run of its own in another's job, $flag" env RANK=1 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 "${program[@]}" $flag local --exit-codes nagios
+  first_line "OK all_reduce_perf: 2 rows right"
+done
 
 # Two pods of a gang, of which the second one comes later.
 mkdir "$work/gang"
