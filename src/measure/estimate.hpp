@@ -7,7 +7,7 @@
 
 namespace ccl_tests {
 
-// Seconds per call. The interval covers the value with `confidence` if the noise stays what it was
+// Seconds per call. The interval covers the value with 95 % confidence if the noise stays what it was
 // while the stamps were taken.
 struct Estimate {
   double value = 0;          // by the Statistic that was asked for
@@ -18,7 +18,6 @@ struct Estimate {
   double slow = 0;           // the 90th
   std::size_t stamps = 0;
 
-  static constexpr double confidence = 0.95;
   bool has_interval() const { return high > 0; }
   // Half of the interval's width over the value; nullopt without an interval.
   std::optional<double> half_width() const {

@@ -74,7 +74,6 @@ StreamTimes stream_times(std::span<const double> stamps, Statistic statistic,
     times.low = found.low / trips;
     times.high = found.high / trips;
   }
-  times.confidence = Estimate::confidence;
   times.mean = found.mean / trips;
   times.median = found.median / trips;
   times.fast = found.fast / trips;
