@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -179,19 +178,13 @@ int tolerance(DataType type, std::optional<ReduceOp> op, int ranks) {
 
 int Inputs::tolerance() const { return verify::tolerance(type_, op_, ranks_); }
 
-std::optional<const char*> Inputs::not_verifiable() const {
-  if (op_ != ReduceOp::avg) return std::nullopt;
-  return with_type(type_, [&]<class T>() -> std::optional<const char*> {
-    if constexpr (is_float<T> && sizeof(T) == 1) {
-      if (ranks_ > 64) return "an 8-bit float average of more than 64 ranks rounds to nothing";
-    } else if constexpr (!is_float<T> && sizeof(T) < 4) {
-      const int highest = std::numeric_limits<T>::max();
-      const int largest_sum =
-          integers_wrap_ ? highest : 2 * (highest / 3);  // two parts, one of them taken twice
-      if (ranks_ > largest_sum) return "an 8-bit integer average of so many ranks is always 0";
-    }
-    return std::nullopt;
-  });
+bool Inputs::verifiable() const {
+  if (op_ != ReduceOp::avg || size_of(type_) > 1) return true;
+  if (is_floating_point(type_)) return ranks_ <= 64;  // an average of more rounds to nothing
+  // The average of more ranks than the largest sum is always 0. Sums that must not overflow have
+  // two parts, one of them taken twice.
+  const int highest = type_ == DataType::int8 ? 127 : 255;
+  return ranks_ <= (integers_wrap_ ? highest : 2 * (highest / 3));
 }
 
 std::size_t first_phases(const Inputs& inputs) {

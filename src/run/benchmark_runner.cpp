@@ -146,7 +146,7 @@ void BenchmarkRunner::use_pattern(const Problem& p) {
 }
 
 bool BenchmarkRunner::verifiable(const Problem& p) const {
-  return options_.check.calls > 0 && !verifier_->pattern().inputs().not_verifiable() &&
+  return options_.check.calls > 0 && verifier_->pattern().inputs().verifiable() &&
          (!p.collective->needs.synchronizes || rank_.table().on_one_machine());
 }
 
