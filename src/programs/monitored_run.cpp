@@ -225,37 +225,6 @@ std::string first_line(const std::string& program, ExitCodes codes, const ChildE
          (codes == ExitCodes::nagios && measured ? performance_data(verdict) : "") + '\n';
 }
 
-// See run_monitored.
-int run_child(const std::string& program, const std::vector<std::string>& arguments,
-              ExitCodes codes, FirstLine first) {
-  const std::vector<std::string> words = values_of(flag, arguments).rest;
-  std::optional<ScratchFolder> folder;  // if the user has no file for the verdict
-  std::vector<std::string> verdict, more;
-  if (first == FirstLine::verdict) {
-    verdict = values_of(verdict_flag, words).values;
-    if (verdict.empty()) {
-      folder.emplace("ccl-verdict-");
-      verdict = {folder->file("verdict.json")};
-      more.push_back(fmt::format("{}={}", monitor_verdict_variable, verdict.back()));
-    }
-  }
-  const SignalPipe signals;
-  const ChildEnd end = wait_for(start(words, program, more), signals);
-  const bool says = first != FirstLine::headline || (end.output.empty() && end.code != 0);
-  std::string launcher = "auto";
-  for (const std::string_view name : launcher_flags)
-    for (const std::string& value : values_of(name, arguments).values) launcher = value;
-  if (says && is_first_process(launcher))
-    fmt::print("{}", first_line(program, codes, end,
-                                verdict.empty() ? FieldRecord() : read_verdict(verdict.back())));
-  bool told = std::fflush(stdout) == 0;
-  told = write_all(STDOUT_FILENO, end.output) == 0 && told;
-  const ExitStatus status = exit_status(codes, end.code);
-  if (told || status.code != exit_status(codes, exit_code(Exit::passed)).code) return status.code;
-  print_error(fmt::format("{}: cannot write to standard output\n", program));
-  return exit_status(codes, exit_code(Exit::inconclusive)).code;
-}
-
 }  // namespace
 
 bool is_first_process(const std::string& launcher) {
@@ -285,16 +254,39 @@ std::optional<ExitCodes> asked_exit_codes(const std::vector<std::string>& argume
 }
 
 int run_monitored(const std::string& program, const std::vector<std::string>& arguments,
-                  ExitCodes codes, FirstLine first) {
-  try {
-    return run_child(program, arguments, codes, first);
-  } catch (const std::exception& e) {  // nothing was run
-    const ExitStatus status = exit_status(codes, exit_code(Exit::inconclusive));
-    fmt::print("{}\n",
-               shortened(single_line(fmt::format("{} {}: {}", status.word, program, e.what())),
-                         headline_bytes));
-    return status.code;
+                  ExitCodes codes, FirstLine first) try {
+  const std::vector<std::string> words = values_of(flag, arguments).rest;
+  std::optional<ScratchFolder> folder;  // if the user has no file for the verdict
+  std::vector<std::string> verdict, more;
+  if (first == FirstLine::verdict) {
+    verdict = values_of(verdict_flag, words).values;
+    if (verdict.empty()) {
+      folder.emplace("ccl-verdict-");
+      verdict = {folder->file("verdict.json")};
+      more.push_back(fmt::format("{}={}", monitor_verdict_variable, verdict.back()));
+    }
   }
+  const SignalPipe signals;
+  const ChildEnd end = wait_for(start(words, program, more), signals);
+  const bool says = first != FirstLine::headline || (end.output.empty() && end.code != 0);
+  std::string launcher = "auto";
+  for (const std::string_view name : launcher_flags)
+    for (const std::string& value : values_of(name, arguments).values) launcher = value;
+  if (says && is_first_process(launcher))
+    fmt::print("{}", first_line(program, codes, end,
+                                verdict.empty() ? FieldRecord() : read_verdict(verdict.back())));
+  bool told = std::fflush(stdout) == 0;
+  told = write_all(STDOUT_FILENO, end.output) == 0 && told;
+  const ExitStatus status = exit_status(codes, end.code);
+  if (told || status.code != exit_status(codes, exit_code(Exit::passed)).code) return status.code;
+  print_error(fmt::format("{}: cannot write to standard output\n", program));
+  return exit_status(codes, exit_code(Exit::inconclusive)).code;
+} catch (const std::exception& e) {  // nothing was run
+  const ExitStatus status = exit_status(codes, exit_code(Exit::inconclusive));
+  fmt::print("{}\n",
+             shortened(single_line(fmt::format("{} {}: {}", status.word, program, e.what())),
+                       headline_bytes));
+  return status.code;
 }
 
 }  // namespace ccl_tests

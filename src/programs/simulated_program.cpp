@@ -83,41 +83,38 @@ void refuse(const Options& options) {
     throw Unsupported("simulated ranks have no GPU: " + (gpu.empty() ? "--memory" : gpu.front()));
 }
 
-int run(const Collective& program, const std::vector<std::string>& arguments) {
-  const Parsed parsed = parse_options(program, arguments, process_environment());
-  const Options& options = parsed.options;
-  if (parsed.print || options.output.explain) {
-    if (mpi_module::simulated_channel()->rank() == 0)
-      fmt::print("{}", parsed.print ? *parsed.print : explain(program));
-    return exit_code(Exit::passed);
-  }
-  refuse(options);
-  const Collective& collective = in_mode(program, options.sweep.mode);
-  RunResults results(options);
-  JobHooks hooks;
-  hooks.check = [&](const Process&, int ranks) {
-    check_groups(collective, options, unplaced_groups(options, ranks));
-  };
-  hooks.open = [&](const Process& process) {
-    if (process.launch.process != 0) return;
-    open_files(results, options, process.log);
-    results.read_earlier_runs();
-  };
-  hooks.write_end = [&](const RanksEnd& end) {
-    return most_severe(end.exit_code, results.finish(0, {}));
-  };
-  const RankBody body = [&](Rank& rank) {
-    return sweep(rank, collective, options, simulated_patterns(), results);
-  };
-  return run_simulated_job(job_setup(collective, options, arguments), body, hooks);
-}
-
 }  // namespace
 
-int run_simulated_program(const Collective& collective, int argc, char** argv) {
+int run_simulated_program(const Collective& program, int argc, char** argv) {
   const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
-  return run_simulated_main(fmt::format("{}_perf", collective.name),
-                            [&] { return run(collective, arguments); });
+  return run_simulated_main(fmt::format("{}_perf", program.name), [&] {
+    const Parsed parsed = parse_options(program, arguments, process_environment());
+    const Options& options = parsed.options;
+    if (parsed.print || options.output.explain) {
+      if (mpi_module::simulated_channel()->rank() == 0)
+        fmt::print("{}", parsed.print ? *parsed.print : explain(program));
+      return exit_code(Exit::passed);
+    }
+    refuse(options);
+    const Collective& collective = in_mode(program, options.sweep.mode);
+    RunResults results(options);
+    JobHooks hooks;
+    hooks.check = [&](const Process&, int ranks) {
+      check_groups(collective, options, unplaced_groups(options, ranks));
+    };
+    hooks.open = [&](const Process& process) {
+      if (process.launch.process != 0) return;
+      open_files(results, options, process.log);
+      results.read_earlier_runs();
+    };
+    hooks.write_end = [&](const RanksEnd& end) {
+      return most_severe(end.exit_code, results.finish(0, {}));
+    };
+    const RankBody body = [&](Rank& rank) {
+      return sweep(rank, collective, options, simulated_patterns(), results);
+    };
+    return run_simulated_job(job_setup(collective, options, arguments), body, hooks);
+  });
 }
 
 }  // namespace ccl_tests

@@ -24,6 +24,6 @@ verify::PatternCache& simulated_patterns();
 struct Collective;
 
 // Collective over the simulated ranks; returns the exit code.
-int run_simulated_program(const Collective& collective, int argc, char** argv);
+int run_simulated_program(const Collective& program, int argc, char** argv);
 
 }  // namespace ccl_tests

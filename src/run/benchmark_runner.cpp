@@ -236,21 +236,17 @@ PointRows BenchmarkRunner::run(const Collective& collective, const SweepPoint& p
     row.out_of_place.left_out = forms.front() != Form::out_of_place;
     row.in_place.left_out = forms.back() != Form::in_place;
   }
-  if (verified && options_.check.reproducible && collective.domain.reduces)
-    add_reproductions(result, p, *operation, limits);
+  if (verified && options_.check.reproducible && collective.domain.reduces) {
+    const Slots slots = row_slots(collective, p.shape, options_.sweep.unalign, slot_rule_);
+    const auto found = reproduce(p, {rank_, group_channel(), communicator(), *operation, *arena_,
+                                     slots, limits, options_.check.seed});
+    for (std::size_t g = 0; g < result.rows.size(); ++g)
+      result.rows[g].reproduction =
+          reproduction_of(found, point.groups->members(static_cast<int>(g)));
+  }
   const bool one_row_for_all = !options_.sweep.group_rows && !collective.domain.paired;
   if (!result.rows.empty() && one_row_for_all) result.rows = {slowest(result.rows)};
   return result;
-}
-
-void BenchmarkRunner::add_reproductions(PointRows& result, const Problem& p, Operation& operation,
-                                        const WaitLimits& limits) {
-  const Slots slots = row_slots(*p.collective, p.shape, options_.sweep.unalign, slot_rule_);
-  const auto found = reproduce(p, {rank_, group_channel(), communicator(), operation, *arena_,
-                                   slots, limits, options_.check.seed});
-  for (std::size_t g = 0; g < result.rows.size(); ++g)
-    result.rows[g].reproduction =
-        reproduction_of(found, p.point.groups->members(static_cast<int>(g)));
 }
 
 std::vector<Measurement> BenchmarkRunner::times(const Collective& collective,

@@ -68,8 +68,6 @@ class BenchmarkRunner {
   RankReport take_form(const Problem& p, Form form, Operation& operation, bool checks,
                        StoppingCriterion& criterion, const WaitLimits& limits);
   std::vector<Row> unmeasured_rows(const Problem& p) const;
-  void add_reproductions(PointRows& result, const Problem& p, Operation& operation,
-                         const WaitLimits& limits);
   RowContext row_context(const Problem& p) const;
 
   Rank& rank_;

@@ -46,8 +46,23 @@ double message_s(const PointRows& found) {
   return most_per_s > 0 ? 1 / most_per_s : 0;
 }
 
-LinkCeiling measured(Rank& rank, BenchmarkRunner& runner, const Options& options,
-                     const RankTable& table, std::size_t largest_bytes) {
+}  // namespace
+
+RankPair probed_pair(const std::vector<std::string>& hosts) {
+  for (std::size_t r = 1; r < hosts.size(); ++r)
+    if (hosts[r] != hosts[r - 1]) return {static_cast<int>(r) - 1, static_cast<int>(r)};
+  return {0, 1};
+}
+
+LinkCeiling link_ceiling(Rank& rank, BenchmarkRunner& runner, const Options& options,
+                         const RankTable& table, std::size_t largest_bytes) {
+  const CeilingOption& asked = options.measure.ceiling;
+  if (asked.gb_per_s)
+    return {Ceiling{*asked.gb_per_s, std::nullopt}, "--ceiling",
+            fmt::format("ceiling: {:.3g} GB/s, as --ceiling says", *asked.gb_per_s)};
+  if (!asked.measured) return {};
+  if (rank.ranks() < 2) return {{}, {}, "no ceiling: a pingpong needs 2 ranks"};
+  if (options.measure.iterations == 0) return {{}, {}, "no ceiling: -n 0 times nothing"};
   constexpr std::size_t least_bytes = 8, most_bytes = 64 << 20;
   const RankPair pair = probed_pair(table.places());
   const std::vector<RankGroups> groups = {as_groups({pair}, rank.ranks())};
@@ -74,26 +89,6 @@ LinkCeiling measured(Rank& rank, BenchmarkRunner& runner, const Options& options
           fmt::format("ceiling: {:.3g} GB/s at {} and {} at {}, pingpong of ranks {} and {}",
                       found.gb_per_s, binary_size_text(bytes), seconds_text(latency_s),
                       binary_size_text(plan.sizes.front()), pair.first, pair.second)};
-}
-
-}  // namespace
-
-RankPair probed_pair(const std::vector<std::string>& hosts) {
-  for (std::size_t r = 1; r < hosts.size(); ++r)
-    if (hosts[r] != hosts[r - 1]) return {static_cast<int>(r) - 1, static_cast<int>(r)};
-  return {0, 1};
-}
-
-LinkCeiling link_ceiling(Rank& rank, BenchmarkRunner& runner, const Options& options,
-                         const RankTable& table, std::size_t largest_bytes) {
-  const CeilingOption& asked = options.measure.ceiling;
-  if (asked.gb_per_s)
-    return {Ceiling{*asked.gb_per_s, std::nullopt}, "--ceiling",
-            fmt::format("ceiling: {:.3g} GB/s, as --ceiling says", *asked.gb_per_s)};
-  if (!asked.measured) return {};
-  if (rank.ranks() < 2) return {{}, {}, "no ceiling: a pingpong needs 2 ranks"};
-  if (options.measure.iterations == 0) return {{}, {}, "no ceiling: -n 0 times nothing"};
-  return measured(rank, runner, options, table, largest_bytes);
 }
 
 }  // namespace ccl_tests
