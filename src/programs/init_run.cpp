@@ -130,20 +130,6 @@ class Output {
   std::vector<OutputFile> files_;
 };
 
-// One rank's part. Rank 0 prints one line per cycle (-N): the slowest rank's seconds. Collective.
-int time_starts(Rank& rank, int cycles, Output& output) {
-  const double bootstrap_s = monotonic_seconds() - rank.process().started_s;
-  if (rank.is_first()) output.header(rank.process(), rank.ranks());
-  for (int cycle = 0; cycles == 0 || cycle < cycles; ++cycle) {
-    StartTimes mine = start_once(rank);
-    mine.bootstrap = bootstrap_s;
-    const StartTimes all = slowest(rank.world(), mine, rank.limit_s());
-    if (rank.is_first()) output.row(rank.ranks(), cycle, all);
-  }
-  if (rank.is_first()) output.close();
-  return exit_code(Exit::passed);
-}
-
 }  // namespace
 
 const Collective init_spec = {
@@ -162,7 +148,20 @@ int run_init(const Options& o, const JobSetup& job) {
   hooks.open = [&](const Process& process) {
     output.emplace(process.launch.process == 0 ? o.output.files : std::vector<std::string>());
   };
-  const RankBody body = [&](Rank& rank) { return time_starts(rank, o.sweep.cycles, *output); };
+  const int cycles = o.sweep.cycles;
+  // Rank 0 prints a line for each cycle (-N): the slowest rank's seconds.
+  const RankBody body = [&](Rank& rank) {
+    const double bootstrap_s = monotonic_seconds() - rank.process().started_s;
+    if (rank.is_first()) output->header(rank.process(), rank.ranks());
+    for (int cycle = 0; cycles == 0 || cycle < cycles; ++cycle) {
+      StartTimes mine = start_once(rank);
+      mine.bootstrap = bootstrap_s;
+      const StartTimes all = slowest(rank.world(), mine, rank.limit_s());
+      if (rank.is_first()) output->row(rank.ranks(), cycle, all);
+    }
+    if (rank.is_first()) output->close();
+    return exit_code(Exit::passed);
+  };
   return run_job(job, body, hooks);
 }
 

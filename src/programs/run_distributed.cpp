@@ -11,23 +11,16 @@
 #include "src/job/watched.hpp"
 
 namespace ccl_tests {
-namespace {
-
-void check(const DistributedOptions& options) {
-  for (const auto& [name, limit_s] :
-       {std::pair("limit_s", options.limit_s),
-        std::pair("init_timeout_s", options.backend_options.init_timeout_s)})
-    if (!(limit_s > 0))
-      throw UsageError(
-          fmt::format("{}: {:g} s is no time to wait; accepted: more than 0", name, limit_s));
-}
-
-}  // namespace
 
 int run_distributed(const DistributedOptions& options,
                     const std::function<void(primitives::Group& world)>& body) {
   return run_main("run_distributed", {}, [&] {
-    check(options);
+    for (const auto& [name, limit_s] :
+         {std::pair("limit_s", options.limit_s),
+          std::pair("init_timeout_s", options.backend_options.init_timeout_s)})
+      if (!(limit_s > 0))
+        throw UsageError(
+            fmt::format("{}: {:g} s is no time to wait; accepted: more than 0", name, limit_s));
     JobSetup job;
     job.bind = "none";  // the caller's threads stay where it put them
     job.program = "run_distributed";
