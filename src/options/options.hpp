@@ -11,10 +11,8 @@
 
 #include "src/core/backend.hpp"
 #include "src/core/collective.hpp"
-#include "src/core/device.hpp"
 #include "src/core/exit_codes.hpp"
 #include "src/core/types.hpp"
-#include "src/inject/fault.hpp"
 #include "src/job/job_setup.hpp"
 #include "src/options/rank_groups.hpp"
 #include "src/options/row_options.hpp"

@@ -5,7 +5,6 @@
 #include <memory>
 #include <utility>
 
-#include "src/backends/registry.hpp"
 #include "src/devices/staged.hpp"
 #include "src/job/job.hpp"
 #include "src/job/watched.hpp"

@@ -7,7 +7,6 @@
 
 #include "src/model/bounds.hpp"
 #include "src/run/benchmark_runner.hpp"
-#include "src/run/memory_limit.hpp"
 
 namespace ccl_tests {
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <utility>
 
 #include "src/core/serialize.hpp"
 #include "src/devices/host_limits.hpp"

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "src/measure/estimate.hpp"
 #include "src/measure/stopping.hpp"
 #include "src/run/operation_workload.hpp"
 
