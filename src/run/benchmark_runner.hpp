@@ -26,7 +26,6 @@ class BenchmarkRunner {
   BenchmarkRunner(const BenchmarkRunner&) = delete;
   BenchmarkRunner& operator=(const BenchmarkRunner&) = delete;
 
-  Communicator& world() { return world_; }
   // Returns the communicator of this rank's group.
   Communicator& communicator() const { return group_ ? *communicator_ : world_; }
   const ClockProperties& clock() const { return clock_; }  // that this rank reads
