@@ -50,11 +50,9 @@ int run_simulated_main(const std::string& program, const std::function<int()>& m
     code = main();
     mpi_module::simulated_backend().finish();
     return code;
-  } catch (const Error& e) {
-    print_error(fmt::format("{}: {}\n", program, e.what()));
-    code = exit_code(e.code());
   } catch (const std::exception& e) {
     print_error(fmt::format("{}: {}\n", program, e.what()));
+    if (const auto* const error = dynamic_cast<const Error*>(&e)) code = exit_code(error->code());
   }
   std::fflush(nullptr);
   std::_Exit(code);  // all ranks are this process

@@ -91,11 +91,9 @@ Problem problem(const Collective& collective, const SweepPoint& point,
                 const CollectiveOptions& options, int world_rank) {
   const RankGroups& groups = *point.groups;
   const int group = groups.group_of(world_rank);
-  const GroupRank self{groups.rank_in_group(world_rank), groups.ranks_of(std::max(0, group)),
-                       group};
-  const std::size_t width = size_of(point.type);
-  Problem p{&collective, point, {point.bytes / width, width, self, options, point.root},
-            {},          {},    {}};
+  Problem p{&collective, point, shape_of(point, options, std::max(0, group)), {}, {}, {}};
+  p.shape.self.rank = groups.rank_in_group(world_rank);
+  p.shape.self.group = group;
   p.bytes = row_bytes(collective, p.shape);
   p.layout = collective.layout(p.shape);
   if (!p.takes_part()) {
@@ -103,7 +101,7 @@ Problem problem(const Collective& collective, const SweepPoint& point,
     return p;
   }
   p.blocks = collective.expected(p.shape);
-  if (collective.domain.paired) p.peer = groups.members(group)[self.rank == 0 ? 1 : 0];
+  if (collective.domain.paired) p.peer = groups.members(group)[p.shape.self.rank == 0 ? 1 : 0];
   return p;
 }
 
