@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "collectives/composites.hpp"
-#include "src/options/tensor_lists.hpp"
+#include "src/options/values.hpp"
 #include "src/primitives/agreement.hpp"
 #include "src/primitives/dictionaries.hpp"
 #include "src/primitives/tensor.hpp"

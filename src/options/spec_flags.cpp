@@ -9,7 +9,6 @@
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
 #include "src/options/flags.hpp"
-#include "src/options/tensor_lists.hpp"
 #include "src/options/values.hpp"
 
 namespace ccl_tests {

@@ -33,6 +33,14 @@ std::vector<std::string> split_list(const std::string& text);  // by commas; no 
 std::vector<DataType> parse_types(const std::string& text);
 std::vector<ReduceOp> parse_ops(const std::string& text);
 SizeLimit parse_limit(const std::string& text, std::string_view unit);  // "64M:1.5:in_place"
+// Returns the elements of each parameter of a model, in the order in which the model defines them.
+// "resnet50": the 161 of torchvision's (He et al. 2015; 25 557 032 elements); "llama-block": the 9 of
+// one block of LLaMA 7B (Touvron et al. 2023: width 4096, inner width 11008; 202 383 360 elements);
+// "uniform:N": N equal ones of one element.
+std::vector<std::size_t> parse_tensors(const std::string& text);
+// Returns a message of `count` elements divided in these proportions; with count their sum, exactly
+// they.
+std::vector<std::size_t> scaled(const std::vector<std::size_t>& tensors, std::size_t count);
 std::string parse_name(const std::string& text, const std::vector<std::string>& names);
 std::string parse_file(const std::string& text);  // any name but the empty one
 

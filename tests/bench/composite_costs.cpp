@@ -21,7 +21,7 @@
 #include "src/core/communicator.hpp"
 #include "src/core/composed.hpp"
 #include "src/devices/host_limits.hpp"
-#include "src/options/tensor_lists.hpp"
+#include "src/options/values.hpp"
 #include "src/programs/run_distributed.hpp"
 #include "tests/bench/paired.hpp"
 #include "tests/bench/recorded_calls.hpp"

@@ -1,5 +1,5 @@
 // Lists of tensors as models have them.
-#include "src/options/tensor_lists.hpp"
+#include "src/options/values.hpp"
 
 #include <gmock/gmock.h>
 
