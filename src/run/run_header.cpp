@@ -11,7 +11,6 @@
 
 #include "src/core/version.hpp"
 #include "src/options/settings.hpp"
-#include "src/options/spec_notes.hpp"
 #include "src/options/values.hpp"
 #include "src/record/quantity_text.hpp"
 

@@ -32,6 +32,18 @@ RunInfo describe(const Rank& rank, const Collective& collective, const Options& 
 // Returns what distinguishes this run from others of its program.
 std::string mode_of(const Collective& collective, const Options& options);
 
+// Returns lines about the settings that only some programs take, and what the lines after a
+// composite's rows mean.
+std::vector<std::string> spec_notes(const Collective& collective, const CollectiveOptions& options);
+
+// Returns a few words about these settings, for the files: "skew linear, 8 objects".
+std::string spec_label(const Collective& collective, const CollectiveOptions& options);
+
+// Returns lines: what each rank sends and receives in a row of `bytes`. Nothing unless asked for, or
+// if the collective takes no NCCL_TESTS_ALLTOALLV_* variables.
+std::vector<std::string> alltoallv_summary(const Collective& collective, const Options& options,
+                                           int ranks, std::size_t bytes);
+
 // Returns NoteKind::note for a line of Capabilities::description whose subject, which is what
 // stands before its verb or colon, is this program or one of the types and operations of the run.
 // Returns NoteKind::verbose for any other line.

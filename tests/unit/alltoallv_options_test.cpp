@@ -10,7 +10,7 @@
 
 #include "collectives/collectives.hpp"
 #include "src/core/error.hpp"
-#include "src/options/spec_notes.hpp"
+#include "src/run/run_header.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace ccl_tests {

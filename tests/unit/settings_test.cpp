@@ -9,7 +9,7 @@
 #include "src/bootstrap/control.hpp"
 #include "src/bootstrap/thread_ranks.hpp"
 #include "src/options/flags.hpp"
-#include "src/options/spec_notes.hpp"
+#include "src/run/run_header.hpp"
 #include "tests/unit/command_line.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
