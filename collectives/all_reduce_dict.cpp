@@ -1,7 +1,7 @@
 // all_reduce_dict_perf: the tensors of equal keys are reduced over all ranks, in one operation.
 // Every rank lists its keys in another order.
 #include "collectives/collectives.hpp"
-#include "collectives/in_place.hpp"
+#include "collectives/composites.hpp"
 
 namespace ccl_tests::collectives {
 namespace {

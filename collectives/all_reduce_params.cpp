@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "collectives/collectives.hpp"
-#include "collectives/in_place.hpp"
+#include "collectives/composites.hpp"
 #include "src/primitives/tensors.hpp"
 
 namespace ccl_tests::collectives {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "collectives/collectives.hpp"
-#include "collectives/parts.hpp"
+#include "collectives/shapes.hpp"
 
 namespace ccl_tests::collectives {
 namespace {

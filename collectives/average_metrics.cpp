@@ -7,8 +7,6 @@
 
 #include "collectives/collectives.hpp"
 #include "collectives/composites.hpp"
-#include "src/primitives/agreement.hpp"
-#include "src/primitives/dictionaries.hpp"
 
 namespace ccl_tests::collectives {
 namespace {

@@ -2,7 +2,6 @@
 // know: lengths, then all payloads in one.
 #include "collectives/collectives.hpp"
 #include "collectives/composites.hpp"
-#include "src/primitives/agreement.hpp"
 
 namespace ccl_tests::collectives {
 namespace {

@@ -1,7 +1,7 @@
 // broadcast_tensors_perf: every tensor of a list is replaced by the root's. Each tensor is one
 // broadcast; all are started, then waited for.
 #include "collectives/collectives.hpp"
-#include "collectives/in_place.hpp"
+#include "collectives/composites.hpp"
 #include "src/primitives/tensors.hpp"
 
 namespace ccl_tests::collectives {

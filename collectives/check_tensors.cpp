@@ -5,7 +5,6 @@
 
 #include "collectives/collectives.hpp"
 #include "collectives/composites.hpp"
-#include "src/primitives/agreement.hpp"
 #include "src/primitives/tensors.hpp"
 
 namespace ccl_tests::collectives {

@@ -1,6 +1,6 @@
 // gatherv_perf: the root gets all ranks' blocks, whose lengths differ, in rank order.
 #include "collectives/collectives.hpp"
-#include "collectives/parts.hpp"
+#include "collectives/shapes.hpp"
 
 namespace ccl_tests::collectives {
 

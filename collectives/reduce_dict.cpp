@@ -1,7 +1,7 @@
 // reduce_dict_perf: the tensors of equal keys are reduced to rank 0, in one operation, and averaged
 // there. Every rank lists its keys in another order.
 #include "collectives/collectives.hpp"
-#include "collectives/in_place.hpp"
+#include "collectives/composites.hpp"
 
 namespace ccl_tests::collectives {
 namespace {

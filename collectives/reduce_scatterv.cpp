@@ -1,7 +1,7 @@
 // reduce_scatterv_perf: rank r gets block r of the reduction of all ranks' buffers; the blocks'
 // lengths differ.
 #include "collectives/collectives.hpp"
-#include "collectives/parts.hpp"
+#include "collectives/shapes.hpp"
 
 namespace ccl_tests::collectives {
 namespace {

@@ -1,6 +1,6 @@
 // scatterv_perf: rank r gets block r of the root's buffer; the blocks' lengths differ.
 #include "collectives/collectives.hpp"
-#include "collectives/parts.hpp"
+#include "collectives/shapes.hpp"
 
 namespace ccl_tests::collectives {
 namespace {

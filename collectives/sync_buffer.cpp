@@ -1,7 +1,7 @@
 // sync_buffer_perf: every buffer of a model is averaged over all ranks, or replaced by rank 0's.
 // Each buffer is one operation; all are started, then waited for.
 #include "collectives/collectives.hpp"
-#include "collectives/in_place.hpp"
+#include "collectives/composites.hpp"
 #include "src/primitives/tensors.hpp"
 
 namespace ccl_tests::collectives {

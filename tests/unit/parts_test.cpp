@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "collectives/collectives.hpp"
-#include "collectives/parts.hpp"
+#include "collectives/shapes.hpp"
 
 namespace ccl_tests::collectives {
 namespace {
