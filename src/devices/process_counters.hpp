@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "src/measure/evidence.hpp"
+#include "src/measure/estimate.hpp"
 
 namespace ccl_tests {
 

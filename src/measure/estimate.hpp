@@ -1,7 +1,9 @@
-// Estimates the time of one call from the stamps of a stream, and how sure it is. Pure.
+// Estimates the time of one call from the stamps of a stream, how sure it is, and what makes it
+// doubtful. Pure.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 
@@ -52,5 +54,38 @@ bool drifts(std::span<const double> stamps, Statistic statistic);
 // multiple (1 to 4) of tick_s, within 3 % of a tick. stamps: seconds of a call, calls_per_stamp of
 // which a stamp has. False if tick_s is 0. By chance a stamp of up to 4 ticks is one in 6 of 100.
 bool waits_for_tick(std::span<const double> stamps, std::size_t calls_per_stamp, double tick_s);
+
+// The events that met the processes of a row's ranks while they were timed.
+
+// Events of one or more processes. steal_s: CPU time that a hypervisor gave to other machines.
+struct Evidence {
+  std::uint64_t minor_faults = 0;  // page faults without input or output
+  std::uint64_t major_faults = 0;  // that waited for a disk
+  std::uint64_t yielded = 0;       // voluntary context switches: waiting for something
+  std::uint64_t preempted = 0;     // involuntary ones
+  double steal_s = 0;
+
+  Evidence& operator+=(const Evidence& other);
+};
+// Returns what happened between two readings of counters that only grow.
+Evidence operator-(const Evidence& later, const Evidence& earlier);
+
+// The timed part of a stream that the events belong to.
+struct TimedPart {
+  std::size_t stamps = 0;
+  double seconds = 0;     // of one rank
+  std::size_t ranks = 1;  // whose events were counted
+};
+
+// Returns true if page faults are part of the time: a major one, or more than 16 minor ones that are
+// also more than one for every ten stamps.
+bool has_page_faults(const Evidence& events, const TimedPart& part);
+
+// Returns true if the ranks did not have their CPUs: involuntary context switches for more than a
+// tenth of the stamps and more than 5 in a second, or has_steal().
+bool has_noise(const Evidence& events, const TimedPart& part);
+
+// Returns true if a hypervisor took more than 1 % of all ranks' seconds.
+bool has_steal(const Evidence& events, const TimedPart& part);
 
 }  // namespace ccl_tests

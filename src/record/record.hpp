@@ -12,7 +12,7 @@
 #include "src/core/operation.hpp"
 #include "src/core/setting.hpp"
 #include "src/core/types.hpp"
-#include "src/measure/evidence.hpp"
+#include "src/measure/estimate.hpp"
 #include "src/measure/repeatability.hpp"
 #include "src/measure/statistics.hpp"
 #include "src/model/bounds.hpp"

@@ -1,5 +1,5 @@
 // What happened to the ranks while they were timed, and what of it makes a time doubtful.
-#include "src/measure/evidence.hpp"
+#include "src/measure/estimate.hpp"
 
 #include <gtest/gtest.h>
 
