@@ -89,7 +89,7 @@ SampleCriterion::SampleCriterion(const PrecisionGoal& goal)
            .most = 4096}) {}
 
 double SampleCriterion::value_s() const {
-  return values() == 0 ? 0 : taken_.spent_s / static_cast<double>(values());
+  return values() == 0 ? 0 : so_far.spent_s / static_cast<double>(values());
 }
 
 double SampleCriterion::spent(std::span<const Samples> block, double /*group_s*/) const {
@@ -97,7 +97,7 @@ double SampleCriterion::spent(std::span<const Samples> block, double /*group_s*/
   for (const Samples& samples : block)
     if (!samples.empty())
       longest_s = std::max(longest_s, samples.back().end - samples.front().start);
-  return taken_.spent_s + longest_s;
+  return so_far.spent_s + longest_s;
 }
 
 }  // namespace ccl_tests

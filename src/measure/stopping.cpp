@@ -30,9 +30,9 @@ double longest_last(std::span<const Samples> ranks) {
 }
 
 void StoppingCriterion::append(std::span<const Samples> ranks) {
-  taken_.samples.resize(ranks.size());
+  so_far.samples.resize(ranks.size());
   for (std::size_t r = 0; r < ranks.size(); ++r)
-    taken_.samples[r].insert(taken_.samples[r].end(), ranks[r].begin(), ranks[r].end());
+    so_far.samples[r].insert(so_far.samples[r].end(), ranks[r].begin(), ranks[r].end());
 }
 
 namespace {
@@ -51,7 +51,7 @@ Step BatchCriterion::next() const {
     // At least one, so that the length of a call is known.
     step.single.calls = std::max<std::size_t>(1, goal_.warmup.value_or(1) + goal_.checked);
     step.single.checked = goal_.most_calls > 0 ? step.single.calls : goal_.checked;
-  } else if (done_ < taken_.iterations) {
+  } else if (done_ < so_far.iterations) {
     step.kind = Step::Kind::block;
     step.block = block();
   }
@@ -67,7 +67,7 @@ void BatchCriterion::add(const Step& step, std::span<const Samples> ranks) {
   }
   call_s_ = longest_last(ranks);
   const double iteration_s = call_s_ * static_cast<double>(goal_.aggregate * goal_.repeats);
-  taken_.iterations = capped_iterations(goal_.iterations, iteration_s, goal_.limit_s);
+  so_far.iterations = capped_iterations(goal_.iterations, iteration_s, goal_.limit_s);
 }
 
 BlockPlan BatchCriterion::block() const {
@@ -77,12 +77,12 @@ BlockPlan BatchCriterion::block() const {
     plan.untimed =
         whole_iterations(untimed_calls(call_s_, least_untimed, most_untimed_s), goal_.aggregate);
   const bool sample_each = goal_.blocking == Blocking::barrier_outside;
-  plan.samples = sample_each ? taken_.iterations : 1;
-  plan.calls = goal_.aggregate * (sample_each ? 1 : taken_.iterations);
+  plan.samples = sample_each ? so_far.iterations : 1;
+  plan.calls = goal_.aggregate * (sample_each ? 1 : so_far.iterations);
   std::size_t repeats = goal_.repeats;
   if (goal_.most_calls > 0) {  // each call is verified, and timed alone
     plan.untimed = std::min(plan.untimed, goal_.most_calls / 2);
-    plan.samples = std::min(taken_.iterations - done_, goal_.most_calls - plan.untimed);
+    plan.samples = std::min(so_far.iterations - done_, goal_.most_calls - plan.untimed);
     plan.calls = repeats = 1;
   }
   plan.expected_s = call_s_ * static_cast<double>(plan.timed() * repeats);

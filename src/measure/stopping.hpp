@@ -36,12 +36,12 @@ class StoppingCriterion {
   virtual Step next() const = 0;
   // ranks: what each rank took in the step, in rank order.
   virtual void add(const Step& step, std::span<const Samples> ranks) = 0;
-  const TakenSamples& taken() const { return taken_; }
+  const TakenSamples& taken() const { return so_far; }
 
  protected:
   void append(std::span<const Samples> ranks);  // to the samples that count
 
-  TakenSamples taken_;
+  TakenSamples so_far;
 };
 
 // The first calls after anything else cost several times what later ones do (measured over MPI: 5 to

@@ -81,7 +81,7 @@ bool PrecisionCriterion::hopeless(double ratio) const {
   constexpr double much_too_wide = 1.5;
   constexpr double least_share = 1.0 / 6;  // of the budget: earlier widths say little
   if (!goal_.gives_up || !std::isfinite(ratio)) return false;
-  const double share = taken_.spent_s / budget_s();
+  const double share = so_far.spent_s / budget_s();
   return share >= least_share && ratio * std::sqrt(share) > much_too_wide;
 }
 
@@ -112,12 +112,12 @@ std::size_t PrecisionCriterion::wanted() const {
     const double values = std::ceil(std::max(0.0, seconds) / value_s());
     return static_cast<std::size_t>(std::min(values, 1e15));
   };
-  std::size_t more = std::max(least_left, in(std::min(least_span_s, budget_s()) - taken_.spent_s));
+  std::size_t more = std::max(least_left, in(std::min(least_span_s, budget_s()) - so_far.spent_s));
   const double ratio = widest_ / goal_.precision;
   if (more == 0 && ratio > 1 && !hopeless(ratio)) {
     const auto n = static_cast<double>(have);
     more = std::min(static_cast<std::size_t>(std::ceil(wanted_total(n, ratio) - n)),
-                    in(budget_s() - taken_.spent_s));
+                    in(budget_s() - so_far.spent_s));
   }
   return std::min({more, most_stamps, rules_.most - std::min(rules_.most, have)});
 }
@@ -131,7 +131,7 @@ Step PrecisionCriterion::next() const {
   if (more == 0) return {};
   BlockPlan plan = limited({.untimed = untimed(first),
                             .samples = more,
-                            .calls = taken_.calls_per_stamp,
+                            .calls = so_far.calls_per_stamp,
                             .blocking = rules_.blocking});
   plan.expected_s = call_s_ * static_cast<double>(plan.timed());
   return {.kind = Step::Kind::block, .block = plan};
@@ -145,10 +145,10 @@ void PrecisionCriterion::add(const Step& step, std::span<const Samples> ranks) {
   }
   if (phase_ == Phase::calibration) {
     calibrate(ranks);
-    const bool counts = taken_.calls_per_stamp == step.block.calls;
+    const bool counts = so_far.calls_per_stamp == step.block.calls;
     if (counts || rules_.blocking == Blocking::stream) phase_ = Phase::values;
     if (!counts) {
-      ++taken_.discarded_blocks;
+      ++so_far.discarded_blocks;
       return;
     }
   }
@@ -159,7 +159,7 @@ void PrecisionCriterion::add(const Step& step, std::span<const Samples> ranks) {
 // long enough, at most a quarter of the calls that the goal lets a block have.
 void PrecisionCriterion::calibrate(std::span<const Samples> ranks) {
   const std::vector<Samples> all(ranks.begin(), ranks.end());
-  std::size_t& calls = taken_.calls_per_stamp;
+  std::size_t& calls = so_far.calls_per_stamp;
   call_s_ = 0;
   for (const std::vector<int>& group : goal_.groups)
     call_s_ = std::max(
@@ -174,16 +174,16 @@ void PrecisionCriterion::calibrate(std::span<const Samples> ranks) {
 void PrecisionCriterion::add_block(std::span<const Samples> ranks) {
   ++blocks_;
   append(ranks);
-  taken_.iterations = values() * taken_.calls_per_stamp;
+  so_far.iterations = values() * so_far.calls_per_stamp;
   widest_ = 0;
   double group_s = 0;
   for (const std::vector<int>& group : goal_.groups) {
     const std::vector<double> times =
-        stamp_times(taken_.samples, group, goal_.average, taken_.calls_per_stamp);
+        stamp_times(so_far.samples, group, goal_.average, so_far.calls_per_stamp);
     widest_ = std::max(widest_, estimate(times, goal_.statistic).half_width().value_or(infinity));
     group_s = std::max(group_s, std::accumulate(times.begin(), times.end(), 0.0) * calls());
   }
-  taken_.spent_s = spent(ranks, group_s);
+  so_far.spent_s = spent(ranks, group_s);
 }
 
 StreamCriterion::StreamCriterion(const PrecisionGoal& goal)

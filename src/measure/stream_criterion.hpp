@@ -55,10 +55,10 @@ class PrecisionCriterion : public StoppingCriterion {
   };
   PrecisionCriterion(PrecisionGoal goal, const Rules& rules)
       : goal_(std::move(goal)), rules_(rules) {
-    taken_.calls_per_stamp = 1;
+    so_far.calls_per_stamp = 1;
   }
-  std::size_t values() const { return taken_.samples.empty() ? 0 : taken_.samples.front().size(); }
-  double calls() const { return static_cast<double>(taken_.calls_per_stamp); }  // of a value
+  std::size_t values() const { return so_far.samples.empty() ? 0 : so_far.samples.front().size(); }
+  double calls() const { return static_cast<double>(so_far.calls_per_stamp); }  // of a value
   double call_s() const { return call_s_; }  // of the slowest group
 
  private:
