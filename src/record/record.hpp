@@ -241,7 +241,7 @@ struct PairJudgement {
   // The ratio from which on a rank that is slow at all sizes would have been named in about nine of
   // ten runs. Absent: none would have been.
   std::optional<double> could_see;
-  std::string note;  // why no rank can be named, or what so few cannot show
+  std::string note;  // why no rank can be named
 };
 
 // The fit of the times of one type, operation, root and placement.
