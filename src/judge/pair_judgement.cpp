@@ -22,7 +22,7 @@ constexpr double smallest = 0.0953;   // effect worth a name: ln 1.1
 constexpr double most_seen = 4.6;     // effect worth saying that it would be seen: ln 100
 constexpr double least_error = 0.01;  // of an effect, on machines without noise
 // Half widths of an interval: of an effect that is named, of one that nine of ten runs show.
-constexpr double named_rank = 3, named_link = 10, seen_rank = 7;
+constexpr double named_rank = 3.5, named_link = 10, seen_rank = 7.5;
 constexpr std::size_t fewest_times = 14, fewest_takes = 8;  // that name a rank, and a link
 
 using Values = std::vector<double>;
@@ -74,7 +74,7 @@ PairTable pair_table(const std::vector<Row>& rows, const std::vector<std::string
 struct PairFit {
   std::size_t first_bytes = 0, last_bytes = 0, takes = 0;
   std::size_t times = 0;       // of a rank's pairs
-  Values effect;               // of each rank: the median of its pairs' medians over the takes
+  Values effect;               // of each rank, from its pairs' medians over the takes; median 0
   double half_width = 0;       // of the 95 % interval of a rank's effect
   Values beyond;               // of each pair: its median beyond the effect of its slower rank
   Values least;                // of each pair: the same of its fastest take
@@ -105,7 +105,8 @@ PairFit fit_takes(const PairTable& table, Takes::const_iterator begin, Takes::co
   }
   std::size_t fewest = pairs;  // of a rank
   for (const Values& some : own) {
-    fit.effect.push_back(median(some));
+    // One bad link raises the mean alone, times of two speeds the median alone.
+    fit.effect.push_back(std::min(mean_of(some), median(some)));
     fewest = std::min(fewest, some.size());
   }
   fit.times = fit.takes * fewest;
