@@ -98,4 +98,34 @@ std::string diagnose(const Pattern& pattern, int me, const std::byte* found, std
   return pattern.reduces() ? reduced_data(run, me) : moved_data(run, block.source_rank);
 }
 
+std::string diagnose_sum(const Pattern& pattern, const std::byte* found, std::size_t count,
+                         const ExpectedBlock& block, std::size_t at, std::size_t slot) {
+  std::vector<std::byte> sum(std::min(count, run_length) * pattern.width());
+  const auto is_sum_of = [&](const ExpectedBlock& other, std::size_t its_slot) {
+    pattern.sum(other, at, its_slot, sum);
+    return std::equal(sum.begin(), sum.end(), found);
+  };
+  constexpr int largest_weight = 3;
+  for (std::size_t k = 0; k < block.terms.size(); ++k) {
+    const ExpectedBlock::Term& term = block.terms[k];
+    ExpectedBlock other = block;
+    std::erase_if(other.terms, [&](const ExpectedBlock::Term& t) { return t.rank == term.rank; });
+    if (is_sum_of(other, slot)) return fmt::format("the sum without rank {}'s part", term.rank);
+    other = block;
+    other.terms.erase(other.terms.begin() + static_cast<std::ptrdiff_t>(k));
+    if (is_sum_of(other, slot))
+      return fmt::format("the sum without term {}, of rank {}", k, term.rank);
+    for (int weight = 0; weight <= largest_weight; ++weight) {
+      other = block;
+      other.terms[k].weight = weight;
+      if (weight != term.weight && is_sum_of(other, slot))
+        return fmt::format("the sum with weight {} instead of {} of term {}, of rank {}", weight,
+                           term.weight, k, term.rank);
+    }
+  }
+  for (std::size_t other = 0; other < slots_searched; ++other)
+    if (other != slot && is_sum_of(block, other)) return "the result of an earlier call";
+  return {};
+}
+
 }  // namespace ccl_tests::verify

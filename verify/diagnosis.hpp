@@ -16,4 +16,8 @@ namespace ccl_tests::verify {
 std::string diagnose(const Pattern& pattern, int me, const std::byte* found, std::size_t count,
                      const ExpectedBlock& block, std::size_t at, std::size_t slot);
 
+// The same of a block of terms: `found` should have been element `at` of the sum.
+std::string diagnose_sum(const Pattern& pattern, const std::byte* found, std::size_t count,
+                         const ExpectedBlock& block, std::size_t at, std::size_t slot);
+
 }  // namespace ccl_tests::verify

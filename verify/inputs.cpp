@@ -5,8 +5,8 @@
 #include <numeric>
 #include <vector>
 
+#include "src/core/mix.hpp"
 #include "verify/input_rules.hpp"
-#include "verify/mix.hpp"
 #include "verify/width.hpp"
 
 namespace ccl_tests::verify {
@@ -25,12 +25,13 @@ std::uint64_t to_bits(T value) {
 }  // namespace
 
 Inputs::Inputs(DataType type, std::optional<ReduceOp> op, int ranks, std::uint64_t seed,
-               bool integers_wrap)
+               bool integers_wrap, std::uint64_t largest)
     : type_(type),
       op_(op),
       ranks_(ranks),
       seed_(mix(seed)),
       integers_wrap_(integers_wrap),
+      largest_(largest),
       first_turn_(seed_ % static_cast<std::uint64_t>(ranks)),
       period_(choose_period(ranks)) {}
 
@@ -111,7 +112,18 @@ std::uint64_t Inputs::reduced_as(std::size_t j, int without) const {
 }
 
 std::uint64_t Inputs::bits(int rank, std::size_t j) const {
-  if (!op_) return hash(j, shape_salt) & (~std::uint64_t{0} >> (64 - 8 * size_of(type_)));
+  const std::uint64_t random = hash(j, shape_salt);
+  if (!op_ && largest_ == 0) return random & (~std::uint64_t{0} >> (64 - 8 * size_of(type_)));
+  if (!op_) {
+    const auto magnitude = static_cast<std::int64_t>(1 + (random >> 1) % largest_);
+    const std::int64_t value = (random & 1U) != 0 ? -magnitude : magnitude;
+    return with_type(type_, [&]<class T>() {
+      if constexpr (is_float<T>)
+        return to_bits(from_double<T>(static_cast<double>(value)));
+      else
+        return to_bits(static_cast<T>(value));
+    });
+  }
   return with_type(type_, [&]<class T>() {
     if constexpr (is_float<T>) {
       return to_bits(from_double<T>(float_value(rank, j)));

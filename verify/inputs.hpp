@@ -16,7 +16,7 @@ namespace ccl_tests::verify {
 int tolerance(DataType type, std::optional<ReduceOp> op, int ranks);
 
 // Rule by operation (n ranks, element j of one period, p significand bits):
-//  none          full-entropy bits
+//  none          full-entropy bits; with a largest input M, whole numbers from -M to M without 0
 //  float sum     signed multiples of one unit; the positive and the negative parts each stay within 2^p units, so every
 //                partial sum in any order is exact; min(n, 2^(p+1)) contributors, rotating with j. mulsum: half of that
 //  integer sum   any bits but 0 (modulo 2^w); integer avg: likewise, then divided, truncating toward zero
@@ -32,13 +32,15 @@ class Inputs {
  public:
   // op empty: data movement; else one of ops_of(type). ranks >= 1.
   // integers_wrap: see Communicator; false: integer sums are built like float sums, products of a
-  // rotating odd number, three factors 2 and, where the type has them, signs.
+  // rotating odd number, three factors 2 and, where the type has them, signs. largest: of inputs of
+  // data movement; 0: any bits.
   Inputs(DataType type, std::optional<ReduceOp> op, int ranks, std::uint64_t seed,
-         bool integers_wrap = true);
+         bool integers_wrap = true, std::uint64_t largest = 0);
 
   DataType type() const { return type_; }
   std::optional<ReduceOp> op() const { return op_; }
   int ranks() const { return ranks_; }
+  std::uint64_t largest() const { return largest_; }  // whole numbers; 0: any bits
 
   // Prime; 4093 up to 2046 ranks, so that all ranks' turns fit twice into one period.
   std::size_t period() const { return period_; }
@@ -83,6 +85,7 @@ class Inputs {
   int ranks_;
   std::uint64_t seed_;
   bool integers_wrap_;
+  std::uint64_t largest_;
   std::uint64_t first_turn_;
   std::size_t period_;
 };

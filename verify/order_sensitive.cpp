@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "verify/mix.hpp"
+#include "src/core/mix.hpp"
 #include "verify/width.hpp"
 
 namespace ccl_tests::verify {

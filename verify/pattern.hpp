@@ -8,9 +8,11 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <tuple>
 #include <vector>
 
+#include "src/core/collective.hpp"
 #include "verify/inputs.hpp"
 #include "verify/table.hpp"
 
@@ -22,7 +24,7 @@ namespace ccl_tests::verify {
 class Pattern {
  public:
   Pattern(DataType type, std::optional<ReduceOp> op, int ranks, std::uint64_t seed,
-          bool integers_wrap = true);
+          bool integers_wrap = true, std::uint64_t largest = 0);
 
   const Inputs& inputs() const { return inputs_; }
   bool reduces() const { return inputs_.op().has_value(); }
@@ -35,6 +37,9 @@ class Pattern {
 
   Table input(int rank) const;                         // data movement: the same for every rank
   const Table& expected() const { return expected_; }  // data movement: the input itself
+  // Writes elements [first, first + out.size() / width()) of a block of terms.
+  void sum(const ExpectedBlock& block, std::size_t first, std::size_t slot,
+           std::span<std::byte> out) const;
 
  private:
   Table make_table(int rank_or_expected) const;
@@ -42,16 +47,19 @@ class Pattern {
   Inputs inputs_;
   std::vector<std::uint16_t> order_;  // phases in the order in which they are given out
   Table expected_;
+  std::vector<double> values_;  // of a period of whole-number inputs
 };
 
 // Shared by the ranks of a process. Thread-safe.
 class PatternCache {
  public:
   std::shared_ptr<const Pattern> find(DataType type, std::optional<ReduceOp> op, int ranks,
-                                      std::uint64_t seed, bool integers_wrap = true);
+                                      std::uint64_t seed, bool integers_wrap = true,
+                                      std::uint64_t largest = 0);
 
  private:
-  using Key = std::tuple<DataType, std::optional<ReduceOp>, int, std::uint64_t, bool>;
+  using Key =
+      std::tuple<DataType, std::optional<ReduceOp>, int, std::uint64_t, bool, std::uint64_t>;
   std::mutex mutex_;
   std::map<Key, std::shared_ptr<const Pattern>> patterns_;
 };

@@ -120,6 +120,12 @@ void Verifier::poison(void* out, std::size_t count, std::span<const ExpectedBloc
   }
   std::vector<std::byte> data(count * width, poison_byte);
   for (const ExpectedBlock& s : blocks) {
+    if (!s.terms.empty()) {
+      const std::span<std::byte> sum(data.data() + s.recv_offset * width, s.count * width);
+      pattern_->sum(s, 0, slot, sum);
+      for (std::byte& b : sum) b = ~b;
+      continue;
+    }
     for (std::size_t occurrence = 0; occurrence < s.repeat; ++occurrence) {
       const std::size_t start = s.recv_offset + occurrence * s.recv_stride;
       const std::size_t first = s.source_offset + occurrence * s.source_stride + phase_of(s, slot);
@@ -140,16 +146,18 @@ Mismatch Verifier::compare(const void* recv, std::span<const ExpectedBlock> bloc
   const auto tolerance =
       pattern_->reduces() ? static_cast<std::uint64_t>(pattern_->inputs().tolerance()) : 0;
   std::vector<StridedRange> runs;
-  for (const ExpectedBlock& s : blocks)
+  Mismatch result;
+  for (const ExpectedBlock& s : blocks) {
+    if (!s.terms.empty()) result.add(compare_sum(data, s, slot));
     runs.push_back({.data = data + s.recv_offset * width,
                     .table = source_of(s).placed.get(),
                     .first = s.source_offset + phase_of(s, slot),
-                    .count = s.count,
+                    .count = s.terms.empty() ? s.count : 0,
                     .blocks = s.repeat,
                     .stride = s.recv_stride,
                     .table_stride = s.source_stride});
+  }
   const std::vector<Difference> differences = loops_->compare(runs, tolerance);
-  Mismatch result;
   for (std::size_t k = 0; k < blocks.size(); ++k) {
     const ExpectedBlock& s = blocks[k];
     const auto [wrong, first, last] = differences[k];
@@ -167,6 +175,36 @@ Mismatch Verifier::compare(const void* recv, std::span<const ExpectedBlock> bloc
     }
     result.add(found);
   }
+  return result;
+}
+
+Mismatch Verifier::compare_sum(const std::byte* data, const ExpectedBlock& block,
+                               std::size_t slot) const {
+  const std::size_t width = pattern_->width();
+  std::vector<std::byte> found(block.count * width), expected(block.count * width);
+  loops_->fetch(found.data(), data + block.recv_offset * width, found.size());
+  pattern_->sum(block, 0, slot, expected);
+  Mismatch result;
+  if (found == expected) return result;
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < block.count; ++i) {
+    if (std::memcmp(&found[i * width], &expected[i * width], width) == 0) continue;
+    if (result.wrong++ == 0) first = i;
+    result.last = block.recv_offset + i;
+  }
+  result.first = block.recv_offset + first;
+  const std::byte* const at = &found[first * width];
+  const auto poisoned = [&](std::size_t b) {
+    return at[b] == poison_byte || at[b] == ~expected[first * width + b];
+  };
+  std::size_t b = 0;
+  while (b < width && poisoned(b)) ++b;
+  const std::string meaning =
+      b == width ? "never written"
+                 : diagnose_sum(*pattern_, at, block.count - first, block, first, slot);
+  result.explanation = fmt::format(
+      "expected 0x{:0{}x}, found 0x{:0{}x}{}{}", bits_at(&expected[first * width], width),
+      2 * width, bits_at(at, width), 2 * width, meaning.empty() ? "" : ": ", meaning);
   return result;
 }
 

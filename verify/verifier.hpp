@@ -68,6 +68,7 @@ class Verifier {
   const Source& source_of(const ExpectedBlock& block) const;
   std::string explain(const std::byte* found, std::size_t count, const ExpectedBlock& block,
                       std::size_t at, std::size_t slot) const;
+  Mismatch compare_sum(const std::byte* data, const ExpectedBlock& block, std::size_t slot) const;
 
   std::shared_ptr<const Pattern> pattern_;
   int rank_;

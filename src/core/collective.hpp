@@ -13,6 +13,7 @@
 #include "src/core/call.hpp"
 #include "src/core/control_channel.hpp"
 #include "src/core/operation.hpp"
+#include "src/core/routing.hpp"
 #include "src/core/types.hpp"
 
 namespace ccl_tests {
@@ -45,6 +46,7 @@ struct CollectiveOptions {
   std::string shared_dir = ".";  // --shared-dir
   std::size_t window = 1;        // --window: messages in flight before the peer answers
   bool bidirectional = false;    // --bidirectional: both ranks of a pair send at the same time
+  RoutingOptions routing = {};   // --hidden, --top-k, --experts, --routing, --routing-seed
 };
 
 // All that a spec may depend on.
@@ -103,13 +105,21 @@ inline Call call_of(const Shape& shape, const Layout& layout, DataType type, Red
 // States what a part of the receive buffer holds after the call: elements [recv_offset, recv_offset
 // + count) equal rank source_rank's input at [source_offset, source_offset + count), or the
 // reduction over all ranks of their inputs there. The block occurs `repeat` times: occurrence k
-// adds k * recv_stride and k * source_stride. All in elements.
+// adds k * recv_stride and k * source_stride. All in elements. With terms, the block is instead the
+// sum of several ranks' inputs, each `count` elements from `offset` on times a whole weight; it then
+// occurs once, and the collective says what whole numbers its inputs are (Collective::largest_input).
 struct ExpectedBlock {
+  struct Term {
+    int rank = 0;
+    std::size_t offset = 0;
+    int weight = 1;
+  };
   static constexpr int all_ranks = -1;
   std::size_t recv_offset = 0, count = 0;
   int source_rank = all_ranks;
   std::size_t source_offset = 0;
   std::size_t repeat = 1, recv_stride = 0, source_stride = 0;
+  std::vector<Term> terms = {};
 };
 
 // The rows that a collective has.
@@ -135,6 +145,7 @@ struct CollectiveFlags {
   bool async_operations = false;  // --no-async
   bool via = false;               // --via, --shared-dir
   bool block_matrix = false;      // NCCL_TESTS_ALLTOALLV_*
+  bool routing = false;  // --hidden, --top-k, --experts, --routing, --routing-seed, --tokens
 };
 
 // The needs of an operation that the harness has to respect.
@@ -166,11 +177,18 @@ struct Collective {
   // The buffers of a call, and what is right in them. Elements that no block names are unspecified.
   Layout (*layout)(const Shape&) = nullptr;
   std::vector<ExpectedBlock> (*expected)(const Shape&) = nullptr;
+  // Inputs are whole numbers from -M to M without 0, M being what this returns, so that sums of
+  // terms are exact. Null: any bits.
+  std::uint64_t (*largest_input)(const Shape&, DataType) = nullptr;
+  // Returns what an element of the receive buffer belongs to, as "token 7 of rank 2, expert 5".
+  std::string (*place)(const Shape&, std::size_t element) = nullptr;
 
   // The factors of the report.
   double (*bus_factor)(const Shape&) = nullptr;  // busbw / algbw
   // Returns the bytes sent for each byte of data if shorter objects are padded to the longest.
   double (*padding_waste)(const Shape&) = nullptr;
+  // Returns the load of experts and ranks.
+  RoutingLoad (*load)(const Shape&) = nullptr;
 
   // The memory that it takes. `largest` returns the elements of the largest buffer of any rank;
   // only needed if neither the root nor the first nor the last rank has it. `scratch` returns the

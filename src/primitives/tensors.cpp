@@ -6,8 +6,8 @@
 #include <limits>
 #include <string>
 
+#include "src/core/mix.hpp"
 #include "src/primitives/agreement.hpp"
-#include "verify/mix.hpp"
 
 namespace ccl_tests::primitives {
 
@@ -133,7 +133,7 @@ void sync_grad(Group& group, std::span<const Parameter> parameters) {
 
 void check_number_of_tensors(Group& group, std::size_t count) {
   StepClock clock = group.step_clock();
-  const auto mine = static_cast<std::int64_t>(verify::mix(count) >> 24);  // sums of 2^23 fit
+  const auto mine = static_cast<std::int64_t>(mix(count) >> 24);  // sums of 2^23 fit
   std::int64_t sum = mine;
   all_reduce_tensor(group, clock, {&sum, 1, DataType::int64}, ReduceOp::sum);
   if (sum == mine * group.ranks()) return;

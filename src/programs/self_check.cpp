@@ -7,7 +7,9 @@
 #include <mutex>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <thread>
+#include <utility>
 
 #include "src/backends/loopback.hpp"
 #include "src/bootstrap/control.hpp"
@@ -36,6 +38,12 @@ Traffic count(const Collective& collective, const Shape& shape) {
     s.self.rank = static_cast<int>(rank);
     for (const ExpectedBlock& block : collective.expected(s)) {
       const auto elements = static_cast<double>(block.count * block.repeat);
+      for (const ExpectedBlock::Term& term : block.terms) {
+        if (term.rank == s.self.rank) continue;
+        t.in[rank] += elements;
+        t.out[static_cast<std::size_t>(term.rank)] += elements;
+      }
+      if (!block.terms.empty()) continue;
       if (block.source_rank == ExpectedBlock::all_ranks) {
         t.held[rank] += elements;
       } else if (block.source_rank != s.self.rank) {
@@ -80,6 +88,31 @@ double link_elements(const Collective& collective, const Shape& shape) {
   return std::max(in, std::min(distinct_out, most_out));
 }
 
+// Returns the elements that the busiest rank sends or receives, if a token travels once between two
+// ranks, however many of its experts are there.
+double routed_elements(const Collective& collective, const Shape& shape) {
+  const std::size_t hidden = shape.options.routing.hidden;
+  const auto n = static_cast<std::size_t>(shape.self.ranks);
+  std::vector<double> in(n), out(n);
+  for (std::size_t rank = 0; rank < n; ++rank) {
+    Shape s = shape;
+    s.self.rank = static_cast<int>(rank);
+    std::set<std::pair<int, std::size_t>> moved;  // the other rank, the token
+    for (const ExpectedBlock& block : collective.expected(s)) {
+      for (const ExpectedBlock::Term& term : block.terms)
+        moved.insert({term.rank, block.recv_offset / hidden});
+      if (block.terms.empty()) moved.insert({block.source_rank, block.source_offset / hidden});
+    }
+    for (const auto& [other, token] : moved) {
+      if (other == s.self.rank) continue;
+      in[rank] += static_cast<double>(hidden);
+      out[static_cast<std::size_t>(other)] += static_cast<double>(hidden);
+    }
+  }
+  return std::max(*std::max_element(in.begin(), in.end()),
+                  *std::max_element(out.begin(), out.end()));
+}
+
 // Counts from the expected blocks the bytes that the most loaded rank must at least send or
 // receive. Data from another rank must come in once. A result over all ranks needs every other
 // rank's part moved to where the part is reduced. Returns how the count differs from algbw_bytes x
@@ -92,7 +125,9 @@ std::optional<std::string> bus_factor_error(const Collective& collective, const 
   if (shape.self.ranks == 1) return std::nullopt;
   const Layout layout = collective.layout(shape);
   const double stated = static_cast<double>(layout.algbw_bytes) * collective.bus_factor(shape);
-  const double counted = link_elements(collective, shape) * static_cast<double>(shape.type_bytes);
+  const double counted = (collective.flags.routing ? routed_elements(collective, shape)
+                                                   : link_elements(collective, shape)) *
+                         static_cast<double>(shape.type_bytes);
   if (std::abs(stated - counted) <= 1e-9 * std::max(stated, counted)) return std::nullopt;
   // alltoallv's convention takes the mean over peers, (n - 1) / n of the largest buffer.
   if (collective.flags.block_matrix && counted <= static_cast<double>(layout.algbw_bytes))
@@ -131,17 +166,30 @@ std::string describe(const Shape& s) {
 bool check_tiling(const Collective& collective, const Shape& shape, Findings& findings) {
   const Layout layout = collective.layout(shape);
   std::vector<char> stated(layout.recv, 0);
-  for (const ExpectedBlock& s : collective.expected(shape)) {
+  std::vector<std::size_t> sent;  // by rank
+  for (int r = 0; r < shape.self.ranks; ++r) {
     Shape from = shape;
-    from.self.rank = s.source_rank == ExpectedBlock::all_ranks ? shape.self.rank : s.source_rank;
-    if (from.self.rank < 0 || from.self.rank >= shape.self.ranks) {
-      findings.add(describe(shape) + ": a block names a rank that does not exist");
+    from.self.rank = r;
+    sent.push_back(collective.layout(from).send);
+  }
+  for (const ExpectedBlock& s : collective.expected(shape)) {
+    std::vector<ExpectedBlock::Term> sources = s.terms;
+    if (sources.empty())
+      sources.push_back(
+          {s.source_rank == ExpectedBlock::all_ranks ? shape.self.rank : s.source_rank,
+           s.source_offset + (s.repeat - 1) * s.source_stride});
+    for (const ExpectedBlock::Term& source : sources) {
+      if (source.rank < 0 || source.rank >= shape.self.ranks) {
+        findings.add(describe(shape) + ": a block names a rank that does not exist");
+        return false;
+      }
+      if (source.offset + s.count <= sent[static_cast<std::size_t>(source.rank)]) continue;
+      findings.add(describe(shape) + ": a block reaches beyond the layout");
       return false;
     }
-    const std::size_t source = collective.layout(from).send;
     for (std::size_t b = 0; b < s.repeat; ++b) {
       const std::size_t out = s.recv_offset + b * s.recv_stride;
-      if (out + s.count > layout.recv || s.source_offset + b * s.source_stride + s.count > source) {
+      if (out + s.count > layout.recv) {
         findings.add(describe(shape) + ": a block reaches beyond the layout");
         return false;
       }
@@ -230,6 +278,13 @@ std::vector<CollectiveOptions> variants(const Collective& collective) {
     result.back().bucket_mib = 0;
     result.back().async_operations = false;
   }
+  if (collective.flags.routing) {
+    result[0].routing.hidden = 4500;  // more than a period; of the large count 8 tokens
+    for (const char* const name : {"zipf:1.2", "W3", "W4", "maxvio:0.5"}) {
+      RoutingOptions& routing = result.emplace_back().routing;
+      routing = {.hidden = 3, .top_k = 3, .experts = 11, .name = name, .rule = parse_routing(name)};
+    }
+  }
   if (!collective.domain.paired) return result;
   result.resize(4);
   for (std::size_t i = 1; i < result.size(); ++i) {
@@ -247,9 +302,13 @@ void for_each_shape(const Collective& collective, DataType type, int rank, int r
   // The result does not depend on the number of ranks: a few are enough, the most among them.
   if (ranks <= 4 || ranks == most_ranks) tried.push_back(large_count);
   for (const CollectiveOptions& options : variants(collective))
-    for (const std::size_t count : tried)
+    for (const std::size_t count : tried) {
+      // Thousands of small tokens say no more than some.
+      if (collective.flags.routing && options.routing.hidden < 100 && count == large_count)
+        continue;
       for (int root = 0; root < (collective.domain.rooted ? ranks : 1); ++root)
         visit(Shape{count, size_of(type), {rank, ranks}, options, root});
+    }
 }
 
 void check_rank(const Collective& collective, ControlChannel& channel,
@@ -259,9 +318,11 @@ void check_rank(const Collective& collective, ControlChannel& channel,
   if (const Domain& domain = collective.domain; domain.reduces)
     op = domain.ops.empty() ? ReduceOp::sum : domain.ops.front();
   for (const DataType type : types_of(collective)) {
-    const auto pattern = patterns.find(type, op, channel.ranks(), 7);
-    const verify::Verifier verifier(pattern, channel.rank());
     const auto check = [&](const Shape& shape) {
+      const auto pattern = patterns.find(
+          type, op, channel.ranks(), 7, true,
+          collective.largest_input == nullptr ? 0 : collective.largest_input(shape, type));
+      const verify::Verifier verifier(pattern, channel.rank());
       check_call(collective, shape, false, channel, *communicator, verifier, type, findings);
       if (!collective.layout(shape).in_place) return;
       check_call(collective, shape, true, channel, *communicator, verifier, type, findings);

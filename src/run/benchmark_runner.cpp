@@ -134,9 +134,11 @@ void BenchmarkRunner::reserve(const Collective& collective, const SweepRange& ra
 // Data of groups differ, so that what leaks from one into another is wrong there.
 void BenchmarkRunner::use_pattern(const Problem& p) {
   const auto group = static_cast<std::uint64_t>(std::max(0, p.shape.self.group));
-  const auto pattern = patterns_.find(p.point.type, p.point.op, p.shape.self.ranks,
-                                      options_.check.seed + 0x9e3779b9 * group,
-                                      communicator().capabilities().integers_wrap);
+  const auto pattern = patterns_.find(
+      p.point.type, p.point.op, p.shape.self.ranks, options_.check.seed + 0x9e3779b9 * group,
+      communicator().capabilities().integers_wrap,
+      p.collective->largest_input == nullptr ? 0
+                                             : p.collective->largest_input(p.shape, p.point.type));
   verifier_ = std::make_unique<verify::Verifier>(pattern, p.shape.self.rank, *loops_);
   const Needs& needs = p.collective->needs;
   const bool of_messages =

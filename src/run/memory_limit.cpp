@@ -116,6 +116,8 @@ RowBytes row_bytes(const Collective& collective, const Shape& shape) {
     result.size = std::max(result.size, bytes);
     result.region = std::max(result.region, bytes);
   }
+  // What experts get depends on the routing: rows of several routings have the size of the tokens.
+  if (collective.flags.routing) result.size = collective.layout(s).algbw_bytes;
   return result;
 }
 

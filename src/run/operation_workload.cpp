@@ -106,7 +106,11 @@ void OperationWorkload::check(const Buffers& b) {
   if (!plan_.verifies) return;
   const std::size_t width = problem_.width();
   const Layout& layout = problem_.layout;
-  report_.add(verifier_.compare(b.recv, problem_.blocks, b.phase));
+  verify::Mismatch received = verifier_.compare(b.recv, problem_.blocks, b.phase);
+  if (received.wrong > 0 && problem_.collective->place != nullptr)
+    received.explanation =
+        problem_.collective->place(problem_.shape, received.first) + ": " + received.explanation;
+  report_.add(received);
   if (b.region != nullptr) {
     // A rank that receives nothing finds its data as they were; a reduction may work in them.
     if (layout.recv == 0 && !problem_.collective->domain.reduces)

@@ -45,6 +45,7 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     rank_device_test.cpp
     run_results_test.cpp
     reduction_test.cpp
+    routing_test.cpp
     reproduction_test.cpp
     repeatability_test.cpp
     refused_options_test.cpp

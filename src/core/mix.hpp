@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace ccl_tests::verify {
+namespace ccl_tests {
 
 // splitmix64's finaliser (Steele, Lea, Flood 2014).
 inline std::uint64_t mix(std::uint64_t x) {
@@ -13,4 +13,4 @@ inline std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-}  // namespace ccl_tests::verify
+}  // namespace ccl_tests
