@@ -92,6 +92,22 @@ void check_sizes(const Options& o) {
                     s.step_bytes, s.min_bytes, s.max_bytes, most_sizes));
 }
 
+// Turns --tokens into sizes, and refuses what no number of ranks can do.
+void check_routing(const Collective& collective, Options& o) {
+  if (!collective.flags.routing) return;
+  const RoutingOptions& routing = o.spec.routing;
+  if (routing.top_k > routing.experts)
+    throw UsageError(fmt::format("--top-k: {} is more than there are experts; accepted: up to {}",
+                                 routing.top_k, routing.experts));
+  if (o.sweep.tokens.empty()) return;
+  for (const char* const flag : {"-b", "-e", "-i", "-f", "--sizes"})
+    if (given(o, flag))
+      throw UsageError(
+          fmt::format("--tokens: stands instead of {}; accepted: one or the other", flag));
+  for (const std::size_t tokens : o.sweep.tokens)
+    o.sweep.sizes.push_back(tokens * routing.hidden * size_of(o.sweep.types.front()));
+}
+
 // Refuses a flag about a size that no row has. Otherwise that would be found out after the whole run.
 void require_row(const Collective& collective, const Options& o, const char* flag,
                  std::size_t bytes) {
@@ -314,6 +330,7 @@ void check_operations(const Collective& collective, const Options& o) {
 
 void check_combinations(const Collective& collective, Options& o) {
   if (given(o, "-i") && !given(o, "-f")) o.sweep.step_factor = 1;
+  check_routing(collective, o);
   check_sizes(o);
   check_limits(collective, o);
   check_counts(o);

@@ -92,6 +92,7 @@ Parsed parse_options(const Collective& collective, const std::vector<std::string
   for (std::string& name : read_variables(flags.set, environment))
     o.given.push_back(std::move(name));
   if (!o.matrix.file.empty()) o.spec.alltoallv_bytes = read_matrix(o.matrix);
+  if (o.spec.routing.rule.kind == RoutingKind::trace) read_trace(o.spec.routing);
   if (collective.domain.sweeps) check_combinations(collective, o);
   return {o, std::nullopt};
 }

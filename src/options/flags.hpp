@@ -44,6 +44,8 @@ void declare_gpus(FlagSet& set, Options& o, const AcceptedFlags& taken);
 // Reads a square matrix of bytes, separated by blanks, which are rounded down to 16, as nccl-tests aligns blocks.
 // Throws UsageError. check_groups() compares its size with the number of ranks.
 std::vector<std::vector<std::size_t>> read_matrix(const MatrixFile& matrix_file);
+// Reads the file of --routing trace:FILE. Throws UsageError that names the token.
+void read_trace(RoutingOptions& routing);
 
 // Sets -f to 1 if -i stands alone. Throws UsageError, Unsupported for options that contradict each
 // other or mean nothing together.

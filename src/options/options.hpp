@@ -77,9 +77,10 @@ struct OutputOptions {
 // The points of the sweep: sizes, types, operations, roots, groups and pairs of ranks.
 struct SweepOptions {
   std::size_t min_bytes = 32 << 20, max_bytes = 32 << 20, step_bytes = 1 << 20;
-  int step_factor = 2;             // 1: steps of step_bytes
-  std::vector<std::size_t> sizes;  // in bytes; not empty: replaces the four above
-  std::size_t unalign = 0;         // elements
+  int step_factor = 2;              // 1: steps of step_bytes
+  std::vector<std::size_t> sizes;   // in bytes; not empty: replaces the four above
+  std::vector<std::size_t> tokens;  // of a rank, of the first type; not empty: become `sizes`
+  std::size_t unalign = 0;          // elements
   std::vector<DataType> types = {DataType::float32};
   std::vector<ReduceOp> ops = {ReduceOp::sum};
   std::vector<int> roots = {0};

@@ -7,6 +7,8 @@
 #include <sstream>
 
 #include "src/core/error.hpp"
+#include "src/core/given_file.hpp"
+#include "src/core/mix.hpp"
 #include "src/core/quote.hpp"
 #include "src/options/flags.hpp"
 #include "src/options/values.hpp"
@@ -43,6 +45,44 @@ void declare_alltoallv(FlagSet& set, Options& o, const std::string& missing) {
           "factor of the matrix's numbers", up_to(1e12), {.shared = false});  // is in the matrix
   set.add(o.spec.alltoallv_summary, "NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY", "0|1",
           "print what each rank sends and receives", {.shared = false});
+}
+
+void declare_routing(FlagSet& set, Options& o, const std::string& missing) {
+  RoutingOptions& routing = o.spec.routing;
+  set.add(routing.hidden, "--hidden", "N", "elements of a token", in_range(1, 1 << 20),
+          {.page = Page::what, .missing = missing, .recorded = "hidden"});
+  set.add(routing.top_k, "--top-k", "K", "experts of a token", in_range(1, 1 << 10),
+          {.page = Page::what, .missing = missing, .recorded = "top_k"});
+  set.add(routing.experts, "--experts", "N", "experts of all ranks together", in_range(1, 1 << 16),
+          {.page = Page::what, .missing = missing, .recorded = "experts"});
+  set.add_custom(
+      "--routing", "NAME",
+      "which experts tokens choose: balanced, hot-experts, hot-rank, spread-hot, ragged, idle-rank "
+      "(or W0 to W5), lognormal:SIGMA, zipf:S, maxvio:X (the busiest expert gets 1 + X times the "
+      "mean) or trace:FILE (a line for each token: its experts)",
+      [&routing](const std::string& text) {
+        routing.rule = parse_routing(text);
+        routing.name = text;
+      },
+      [&routing] {
+        std::uint64_t digest = 0;
+        for (const std::vector<int>& token : routing.rule.trace)
+          for (const int expert : token) digest = mix(digest + static_cast<std::uint64_t>(expert));
+        return routing.rule.trace.empty() ? routing.name
+                                          : fmt::format("{}, digest {:016x}", routing.name, digest);
+      },
+      {.page = Page::what,
+       .brief = "balanced, W1 to W5, lognormal:S, zipf:S, maxvio:X or trace:FILE",
+       .values = {"balanced", "hot-experts", "hot-rank", "spread-hot", "ragged", "idle-rank",
+                  "lognormal:", "zipf:", "maxvio:", "trace:"},
+       .missing = missing,
+       .recorded = "routing"});
+  set.add(routing.seed, "--routing-seed", "N", "seed of what --routing draws", in_range(0, 1 << 30),
+          {.missing = missing, .recorded = "routing_seed"});
+  set.add(o.sweep.tokens, "--tokens", "LIST",
+          "run so many tokens of each rank instead of -b -e --sizes, for example 128,4K",
+          parse_sizes,
+          {.page = Page::what, .comma_list = true, .missing = missing, .recorded = "tokens"});
 }
 
 // Rounded down to 16, as nccl-tests aligns them.
@@ -129,7 +169,31 @@ void declare_spec(FlagSet& set, Options& o, const AcceptedFlags& taken, const Co
            .recorded = "shared_dir",
            .shared = false,
            .file_use = FileUse::written_by_all});
+  declare_routing(set, o, unless(takes.routing, "routes no tokens"));
   declare_alltoallv(set, o, unless(takes.block_matrix, "has no matrix of block sizes"));
+}
+
+void read_trace(RoutingOptions& routing) {
+  const std::string file = trace_file_of(routing.name);
+  constexpr std::size_t most = 1 << 30;
+  try {
+    routing.rule.trace = parse_trace(read_given_file(file, most), file);
+  } catch (const Error& e) {
+    throw UsageError(fmt::format("--routing: {}", e.what()));
+  }
+  for (std::size_t t = 0; t < routing.rule.trace.size(); ++t) {
+    const std::vector<int>& experts = routing.rule.trace[t];
+    if (experts.size() != routing.top_k)
+      throw UsageError(
+          fmt::format("--routing: token {} of {} has {} experts; accepted: {} (--top-k)", t,
+                      quote(file, shown_path_characters), experts.size(), routing.top_k));
+    for (const int expert : experts)
+      if (static_cast<std::size_t>(expert) >= routing.experts)
+        throw UsageError(
+            fmt::format("--routing: token {} of {} has expert {}; accepted: below {} "
+                        "(--experts)",
+                        t, quote(file, shown_path_characters), expert, routing.experts));
+  }
 }
 
 std::vector<std::vector<std::size_t>> read_matrix(const MatrixFile& matrix_file) {

@@ -210,6 +210,9 @@ void fields(R& row, V&& visit) {
   visit("coverage", row.coverage);
   visit("algorithm", row.algorithm);
   visit("padding_waste", row.padding_waste);
+  visit("expert_load", row.expert_load);
+  visit("rank_load", row.rank_load);
+  visit("wire_bytes", row.wire_bytes);
   visit.part(row.reproduction, [&](auto& found) {
     visit("reproducibility", found.verdict);
     visit("varies_between", found.varies_between);

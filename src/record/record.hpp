@@ -207,9 +207,11 @@ struct Row {
   std::optional<int> group;      // --group-rows
   std::optional<RankPair> pair;  // where the program runs on pairs
   std::string algorithm;         // that the library says it chose (--show-algorithm)
-  std::optional<Reproduction> reproduction;  // --reproducible
-  std::optional<double> padding_waste;       // bytes that are sent for each byte of data
-  std::string timestamp;                     // local_time() at the row's end
+  std::optional<Reproduction> reproduction;      // --reproducible
+  std::optional<double> padding_waste;           // bytes that are sent for each byte of data
+  std::optional<double> expert_load, rank_load;  // of the busiest over the mean; routed tokens only
+  std::optional<std::size_t> wire_bytes;         // between ranks, of all of them
+  std::string timestamp;                         // local_time() at the row's end
 
   // Returns the first placement that was measured.
   const Measurement& first_measured() const {

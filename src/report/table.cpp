@@ -212,6 +212,9 @@ std::string steps(const Row& row) {
     line += "; in place: " + shares(*row.in_place.steps);
   if (row.padding_waste)
     line += fmt::format("; with padding {:.3f} B are sent for 1 B", *row.padding_waste);
+  if (row.expert_load && row.rank_load)
+    line += fmt::format("; busiest expert {:.2f}, busiest rank {:.2f} times the mean",
+                        *row.expert_load, *row.rank_load);
   return line + "\n";
 }
 

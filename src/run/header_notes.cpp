@@ -177,6 +177,12 @@ std::vector<SpecText> spec_texts(const Collective& collective, const CollectiveO
     all.push_back({o.async_operations ? "async" : "no async",
                    o.async_operations ? "operations: all started, then waited for"
                                       : "operations: each waited for before the next is started"});
+  if (takes.routing)
+    all.push_back({fmt::format("routing {}, {} of {} experts, hidden {}", o.routing.name,
+                               o.routing.top_k, o.routing.experts, o.routing.hidden),
+                   fmt::format("routing: {}, tokens of {} elements go to {} of {} experts",
+                               o.routing.name, o.routing.hidden, o.routing.top_k,
+                               o.routing.experts)});
   if (takes.via)
     all.push_back({o.via_files ? "via cpu" : "via gpu",
                    o.via_files ? fmt::format("via files in a folder of {}", o.shared_dir)
@@ -203,6 +209,21 @@ std::string spec_label(const Collective& collective, const CollectiveOptions& op
   std::vector<std::string> words;
   for (SpecText& text : spec_texts(collective, options)) words.push_back(std::move(text.label));
   return fmt::format("{}", fmt::join(words, ", "));
+}
+
+std::vector<std::string> routing_notes(const Collective& collective, const Options& options,
+                                       int ranks, std::size_t bytes) {
+  if (collective.load == nullptr || ranks < 1) return {};
+  const std::size_t width = size_of(options.sweep.types.front());
+  const Shape shape{bytes / width, width, {0, ranks}, options.spec};
+  if (collective.unsupported(shape)) return {};
+  const RoutingLoad load = collective.load(shape);
+  const std::size_t token = options.spec.routing.hidden * width;
+  return {fmt::format("load of a row of {} B: the busiest expert has {:.2f} times the mean "
+                      "(maxvio {:.2f}), the busiest rank {:.2f}; {} B between ranks, at most {} B "
+                      "of one",
+                      bytes, load.expert, std::max(0.0, load.expert - 1), load.rank,
+                      load.wire_tokens * token, load.busiest_tokens * token)};
 }
 
 std::vector<std::string> alltoallv_summary(const Collective& collective, const Options& options,
@@ -326,6 +347,8 @@ std::vector<Note> notes_of(const Rank& rank, const Collective& collective, const
   add_bind_note(notes, rank.table().ranks, o.job.bind);
   if (facts.range.sizes.empty()) return notes;
   const std::size_t largest = *std::max_element(facts.range.sizes.begin(), facts.range.sizes.end());
+  for (std::string& line : routing_notes(collective, o, facts.groups.ranks_of(0), largest))
+    add(NoteKind::note, std::move(line));
   for (std::string& line : alltoallv_summary(collective, o, facts.groups.ranks_of(0), largest))
     add(NoteKind::listing, std::move(line));
   return notes;

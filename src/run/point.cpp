@@ -201,6 +201,12 @@ Row unmeasured_row(const Problem& p, int group, const Capabilities& library,
   if (collective.domain.rooted) row.root = shape.root;
   row.bus_factor = collective.bus_factor(shape);
   if (collective.padding_waste != nullptr) row.padding_waste = collective.padding_waste(shape);
+  if (collective.load != nullptr) {
+    const RoutingLoad load = collective.load(shape);
+    row.expert_load = load.expert;
+    row.rank_load = load.rank;
+    row.wire_bytes = load.wire_tokens * shape.options.routing.hidden * shape.type_bytes;
+  }
   row.emulated = library.emulates(operations_of(collective), p.point.type, p.point.op);
   row.coverage = pattern != nullptr && row.bytes > 0
                      ? verify::coverage(pattern->inputs(), pattern->phase(0, 0), shape.count)

@@ -39,6 +39,11 @@ std::vector<std::string> spec_notes(const Collective& collective, const Collecti
 // Returns a few words about these settings, for the files: "skew linear, 8 objects".
 std::string spec_label(const Collective& collective, const CollectiveOptions& options);
 
+// Returns header lines about the routing of a row of `bytes`: loads of experts and ranks, bytes
+// between ranks. Nothing if the collective routes no tokens.
+std::vector<std::string> routing_notes(const Collective& collective, const Options& options,
+                                       int ranks, std::size_t bytes);
+
 // Returns lines: what each rank sends and receives in a row of `bytes`. Nothing unless asked for, or
 // if the collective takes no NCCL_TESTS_ALLTOALLV_* variables.
 std::vector<std::string> alltoallv_summary(const Collective& collective, const Options& options,

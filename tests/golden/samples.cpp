@@ -275,6 +275,9 @@ Run steps() {
   run.record.program = "all_gather_object_perf";
   for (Row& row : run.rows) {
     row.padding_waste = 3.9876543;
+    row.expert_load = 2.5;
+    row.rank_load = 1.25;
+    row.wire_bytes = 6291456;
     row.out_of_place.steps = {1e-6, 8e-6, 1e-6};
   }
   run.rows[0].in_place.steps = {0, 9e-6, 1e-6};

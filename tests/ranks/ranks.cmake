@@ -3,6 +3,7 @@ set(ranks_sources
   every_call_test.cpp
   faults_test.cpp
   groups_test.cpp
+  moe_test.cpp
   passes_test.cpp
   per_iteration_test.cpp
   pingpong_test.cpp

@@ -55,6 +55,9 @@ inline Options quick(int ranks) {
   o.measure.warmup_given = true;  // exactly one call, so that faults know which call they change
   o.backend.init_timeout_s = 20;
   o.job.timeout_s = 20;
+  o.spec.routing.hidden = 16;  // small sizes have tokens, too
+  o.spec.routing.top_k = 3;
+  o.spec.routing.experts = 11;
   return o;
 }
 
