@@ -40,9 +40,10 @@ def options(arguments):
     add("-o", "--output", metavar="FILE", help="write a picture: .svg or .png")
     add("--terminal", action="store_true", help="print a plot of busbw as text")
     add("--kind", default="both", choices=("both", "time", "busbw", "passes", "model", "efficiency",
-                                           "series", "distribution", "ranks"),
+                                           "load", "series", "distribution", "ranks"),
         help="what to plot; passes: the spread of each row over cycles and runs; model: times and"
-             " their fit; efficiency: of runs with --ceiling; of runs with --raw, for one size:"
+             " their fit; efficiency: of runs with --ceiling; load: of moe programs, against the"
+             " busiest rank's load; of runs with --raw, for one size:"
              " series: every stamp in its order; distribution: of stamps; ranks: every rank's"
              " stamps as colours [both]")
     add("--placement", choices=("out_of_place", "in_place", "both"),

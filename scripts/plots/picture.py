@@ -11,7 +11,7 @@ from matplotlib import pyplot as plt  # noqa: E402
 from matplotlib.lines import Line2D  # noqa: E402
 from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator, NullLocator  # noqa: E402
 
-from plots.results import BadInput, joined, no_fit, number, size_text, title  # noqa: E402
+from plots.results import BadInput, by_load, joined, no_fit, number, size_text, title  # noqa: E402
 from plots.terminal import cut, decades  # noqa: E402
 
 # Okabe and Ito's colours, which colour-blind people can tell apart, without the yellow that a white
@@ -274,6 +274,11 @@ def draw(lines, kind, path, size):
         raise BadInput(f"--kind model: {no_fit(lines)}")
     if kind == "efficiency" and not any(c.efficiency for line in lines for c in line.points()):
         raise BadInput("--kind efficiency: no efficiency in the files; give a run with --ceiling")
+    if kind == "load":
+        lines = by_load(lines)
+        if not any(len(line.cells) > 1 for line in lines):
+            raise BadInput("--kind load: one load only; give runs of moe_dispatch_perf or"
+                           " moe_combine_perf with several --routing")
     panels = {
         "time": ("time (us)", lambda c: c.time * 1e6, lambda c: (c.low * 1e6, c.high * 1e6)),
         "busbw": ("bus bandwidth (GB/s)", lambda c: c.busbw,
@@ -291,6 +296,14 @@ def draw(lines, kind, path, size):
         elif name == "model":
             model(axis, lines, canvas.style)
             axis.set_title("time (us), and its fit", loc="left", pad=7)
+        elif name == "load":
+            against_size(axis, lines, canvas.style, *panels["time"][1:])
+            axis.set_title("time (us), by size", loc="left", pad=7)
+            axis.set_yscale("log")
+            low, high = axis.get_ylim()
+            mark(axis.yaxis, low, high)
+            axis.set_xlabel("(token, expert) pairs of the busiest rank / mean", labelpad=2)
+            continue
         else:
             heading, value, bounds = panels[name]
             against_size(axis, lines, canvas.style, value, bounds)

@@ -4,7 +4,7 @@ import json
 import math
 import os
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 SCHEMA = 2
 LIBRARIES = {"gloo": "Gloo", "nccl": "NCCL", "mpi-openmpi": "Open MPI", "mpi-mpich": "MPICH"}
@@ -39,6 +39,7 @@ class Cell:
     precise: bool
     confidence: float | None
     efficiency: float | None = None
+    rank_load: float | None = None  # of the busiest rank over the mean, of routed tokens
     stamps: list = field(default_factory=list)  # seconds of a call, in order (--raw)
     rank_stamps: list = field(default_factory=list)  # a list of each rank
     calls_per_stamp: int = 1
@@ -196,6 +197,7 @@ def lines_of(runs, placement, wanted, merge):
                 row.get("precision_reached") is not False,
                 number(row.get("confidence")),
                 number(row.get("efficiency")),
+                number(row.get("rank_load")),
                 *raw(row),
             )
             single = row.get("pass") is not None
@@ -208,6 +210,19 @@ def lines_of(runs, placement, wanted, merge):
             if merge or size not in line.cells:
                 line.cells[size] = cells
     return tell_apart(list(lines.values()), merge)
+
+
+def by_load(lines):
+    """Returns a line for each size, whose cells stand at the load of the busiest rank, not at sizes."""
+    found = {}
+    for line in lines:
+        for cell in line.points():
+            if cell.rank_load and not line.in_place:
+                of_size = found.setdefault(cell.size, Line(line.run, line.details))
+                of_size.cells.setdefault(cell.rank_load, []).append(replace(cell, size=cell.rank_load))
+    for size, line in found.items():
+        line.name = line.label = size_text(size)
+    return [found[size] for size in sorted(found)]
 
 
 def raw(row):
