@@ -166,6 +166,12 @@ svg "$work/ranks.svg" "rank" "readings of the clock, in their order" "0" "1" "2"
 refused "stamps of two sizes" "stamps of 2 sizes (8, 1024); choose one with --where size_bytes=8" "$work/raw.jsonl" "${out[@]}" --kind series
 refused "ranks of two passes" "more than one row" "$work/raw.jsonl" "${out[@]}" --kind ranks "${one[@]}"
 refused "no stamps" "no stamps in the files; give a run with --raw" "$golden/plain.jsonl" "${out[@]}" --kind distribution
+for routing in balanced zipf:2; do
+  run 0 "dispatch, $routing" "$bin/moe_dispatch_perf" --backend gloo -t 3 --sizes 64K,200K -n 3 --routing "$routing" -J "$work/${routing%:*}.jsonl"
+done
+plots 0 "--kind load" "$work/balanced.jsonl" "$work/zipf.jsonl" -o "$work/load.svg" --kind load
+svg "$work/load.svg" "moe_dispatch_perf, 3 ranks" "64 KiB" "(token, expert) pairs of the busiest rank / mean"
+refused "one load" "one load only" "$work/balanced.jsonl" "${out[@]}" --kind load
 refused "one pass" "one pass only" "$golden/stream.jsonl" "${out[@]}" --kind passes
 refused "no fit" "no fit in the files" "$golden/stream.jsonl" "${out[@]}" --kind model
 refused "no fit of these times" "no fit: no line describes them within 15 %; 1 of " "$work/fits.jsonl" "${out[@]}" --kind model --placement in_place
