@@ -166,7 +166,7 @@ class Combine : public OnGroup {
 
 const Collective moe_combine = {
     .name = "moe_combine",
-    .about = "every token gets the weighted sum of its experts' results",
+    .about = "tokens get the weighted sum of experts' results",
     .domain = {.types = types},
     .flags = {.routing = true},
     .unsupported = unsupported,

@@ -172,7 +172,7 @@ class Dispatch : public OnGroup {
 
 const Collective moe_dispatch = {
     .name = "moe_dispatch",
-    .about = "tokens of a mixture of experts go to their experts' ranks",
+    .about = "tokens go to the ranks of their experts (MoE)",
     .flags = {.routing = true},
     .unsupported = moe_unsupported,
     .layout = [](const Shape& s) { return moe_layout(s, true); },

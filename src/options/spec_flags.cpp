@@ -50,11 +50,11 @@ void declare_alltoallv(FlagSet& set, Options& o, const std::string& missing) {
 void declare_routing(FlagSet& set, Options& o, const std::string& missing) {
   RoutingOptions& routing = o.spec.routing;
   set.add(routing.hidden, "--hidden", "N", "elements of a token", in_range(1, 1 << 20),
-          {.page = Page::what, .missing = missing, .recorded = "hidden"});
+          {.missing = missing, .recorded = "hidden"});
   set.add(routing.top_k, "--top-k", "K", "experts of a token", in_range(1, 1 << 10),
-          {.page = Page::what, .missing = missing, .recorded = "top_k"});
+          {.missing = missing, .recorded = "top_k"});
   set.add(routing.experts, "--experts", "N", "experts of all ranks together", in_range(1, 1 << 16),
-          {.page = Page::what, .missing = missing, .recorded = "experts"});
+          {.missing = missing, .recorded = "experts"});
   set.add_custom(
       "--routing", "NAME",
       "which experts tokens choose: balanced, hot-experts, hot-rank, spread-hot, ragged, idle-rank "
@@ -72,7 +72,7 @@ void declare_routing(FlagSet& set, Options& o, const std::string& missing) {
                                           : fmt::format("{}, digest {:016x}", routing.name, digest);
       },
       {.page = Page::what,
-       .brief = "balanced, W1 to W5, lognormal:S, zipf:S, maxvio:X or trace:FILE",
+       .brief = "balanced, W1 to W5, zipf:S, maxvio:X, trace:FILE, ...",
        .values = {"balanced", "hot-experts", "hot-rank", "spread-hot", "ragged", "idle-rank",
                   "lognormal:", "zipf:", "maxvio:", "trace:"},
        .missing = missing,
@@ -82,7 +82,11 @@ void declare_routing(FlagSet& set, Options& o, const std::string& missing) {
   set.add(o.sweep.tokens, "--tokens", "LIST",
           "run so many tokens of each rank instead of -b -e --sizes, for example 128,4K",
           parse_sizes,
-          {.page = Page::what, .comma_list = true, .missing = missing, .recorded = "tokens"});
+          {.page = Page::what,
+           .brief = "tokens of each rank, instead of sizes, for example 128,4K",
+           .comma_list = true,
+           .missing = missing,
+           .recorded = "tokens"});
 }
 
 // Rounded down to 16, as nccl-tests aligns them.
