@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "src/backends/loopback.hpp"
+#include "src/backends/mpi_library.hpp"
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
 
@@ -75,10 +76,25 @@ BackendPtr open_module(const std::filesystem::path& path) {
 
 using Names = std::vector<std::string>;
 
-// Slurm's PMI-2 serves MPICH; everything else here is made for Open MPI first.
-Names mpi_modules() {
+// Returns the modules of MPI that are there, the one for the launcher's MPI first. launchers: that
+// one. Empty if the launcher does not tell: Slurm's PMI-2 serves MPICH, everything else is made for
+// Open MPI first.
+Names mpi_modules(const std::string& launchers) {
   const bool pmi2 = std::getenv("PMI_RANK") != nullptr && std::getenv("PMIX_RANK") == nullptr;
-  return pmi2 ? Names{"mpi-mpich", "mpi-openmpi"} : Names{"mpi-openmpi", "mpi-mpich"};
+  Names modules = !launchers.empty() ? Names{launchers}
+                  : pmi2             ? Names{"mpi-mpich", "mpi-openmpi"}
+                                     : Names{"mpi-openmpi", "mpi-mpich"};
+  std::erase_if(modules, [](const std::string& name) { return !is_here(name); });
+  return modules;
+}
+
+// Opens a module of MPI, whose library is loaded first. launchers: the module for the MPI whose
+// mpirun started this process. Empty if no mpirun did.
+BackendPtr open_mpi(const std::string& asked, const Names& modules, const std::string& launchers,
+                    const std::filesystem::path& file = {}) {
+  const std::string module =
+      load_mpi(asked, modules, launchers.empty() ? std::filesystem::path() : mpi_launcher());
+  return open_module(file.empty() ? module_path(module) : file);
 }
 
 std::string first_word(const std::filesystem::path& file) {
@@ -160,14 +176,16 @@ std::vector<std::string> known_backends() {
 
 BackendPtr open_backend(const std::string& name, const std::string& mpi_module) {
   if (name == "mpi") {
-    for (const std::string& module : mpi_module.empty() ? mpi_modules() : Names{mpi_module})
-      if (!mpi_module.empty() || is_here(module)) return open_backend(module);
-    refuse(name);
+    const Names modules = mpi_modules(mpi_module);
+    if (modules.empty()) refuse(mpi_module.empty() ? name : mpi_module);
+    return open_mpi(name, modules, mpi_module);
   }
   if (name == "loopback") return std::make_shared<LoopbackBackend>();
   if (name.find('/') != std::string::npos) {
     if (!std::filesystem::exists(name))
       throw UsageError("--backend: there is no file " + name + "; accepted: the path of a module");
+    if (const std::string module = mpi_module_of(name); !module.empty())
+      return open_mpi(name, {module}, mpi_module, name);
     return open_module(name);
   }
   if (name == "auto") {
@@ -180,6 +198,7 @@ BackendPtr open_backend(const std::string& name, const std::string& mpi_module) 
     return open_backend("gloo");
   }
   if (!is_here(name)) refuse(name);
+  if (name.starts_with("mpi-")) return open_mpi(name, {name}, mpi_module);
   return open_module(module_path(name));
 }
 
@@ -189,16 +208,15 @@ BackendPtr open_backend_with(const std::string& file, const std::string& name,
   const auto wanted = std::filesystem::canonical(file, none);
   if (none)
     throw UsageError("--library: there is no file " + file + "; accepted: a library's path");
-  // A module that is linked to its library finds it loaded already, when the names agree.
+  // A module of MPI takes what is loaded; one that is linked to its library, if the names agree.
   if (dlopen(wanted.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr)
     throw Error(fmt::format("--library: cannot load {}: {}", file, dlerror()));
   BackendPtr backend = open_backend(name, mpi_module);
   if (backend->open_library(wanted.string())) return backend;
   const auto loaded = std::filesystem::canonical(backend->info().library, none);
   if (loaded != wanted)
-    throw Error(
-        fmt::format("--library: {} is not the library that module {} is linked to, which is {}",
-                    file, backend->name(), backend->info().library));
+    throw Error(fmt::format("--library: {} is not the library that module {} uses, which is {}",
+                            file, backend->name(), backend->info().library));
   return backend;
 }
 

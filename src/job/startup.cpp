@@ -140,7 +140,7 @@ void reserve_standard_files() {
 BackendPtr open_launcher(const Launch& launch) {
   if (launch.processes == 1 || !launch.master_host.empty()) return nullptr;
   try {
-    return open_backend(launch.mpi_module);
+    return open_backend("mpi", launch.mpi_module);
   } catch (const Unsupported& e) {
     throw Unsupported(fmt::format(
         "{} started {} processes, which would meet through MPI; {}; or set RANK, WORLD_SIZE and "

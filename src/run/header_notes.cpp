@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "src/backends/mpi_library.hpp"
 #include "src/core/quote.hpp"
 #include "src/record/quantity_text.hpp"
 #include "src/run/row.hpp"
@@ -131,6 +132,14 @@ std::vector<Note> first_notes(const Rank& rank, const Options& o) {
                      process.backend.info().one_rank_per_process
                          ? "use mpirun -n 2"
                          : "use --np 2, -t 2 or mpirun -n 2"});
+  if (const std::string measured = process.backend.info().library;
+      process.backend.name().starts_with("mpi-") && !process.launch.mpi_module.empty())
+    if (const std::string other = launchers_other_mpi(measured, process.launch.mpi_module);
+        !other.empty())
+      notes.push_back(
+          {NoteKind::warning,
+           fmt::format("MPI: {} is measured; the MPI of this mpirun is {}", measured, other),
+           "use one MPI's mpirun and library (--library, LD_LIBRARY_PATH)"});
   if (!o.job.threads && process.options.threads)
     notes.push_back(
         {NoteKind::verbose,

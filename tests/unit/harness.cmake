@@ -33,6 +33,7 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     statistics_test.cpp
     measure_test.cpp
     memory_plan_test.cpp
+    mpi_library_test.cpp
     help_test.cpp
     manuals_test.cpp
     normal_text_test.cpp
