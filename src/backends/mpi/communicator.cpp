@@ -1,13 +1,13 @@
 #include "src/backends/mpi/communicator.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <numeric>
 #include <vector>
 
 #include "src/backends/mpi/messages.hpp"
+#include "src/core/composed.hpp"
 #include "src/core/reduction.hpp"
 
 namespace ccl_tests::mpi_module {
@@ -49,7 +49,8 @@ class MpiCommunicator : public Communicator {
         device_(device),
         most_(most),
         capabilities_(capabilities_on(device, most)),
-        messages_(comm_, datatypes_, most) {}
+        messages_(comm_, datatypes_, most),
+        vectors_(comm_, datatypes_, most) {}
 
   void all_reduce(const Call& call) override {
     if (call.count <= most_ && !is_composed(call.op)) {  // nearly every call: nothing around MPI's
@@ -72,13 +73,16 @@ class MpiCommunicator : public Communicator {
     const Block block = blocks(call, call.count);
     if (is_root(call) && call.send != call.recv)
       copy(call.recv, call.send, call.count * size_of(call.type));
-    check(MPI_Bcast(call.recv, block.units(), block.type(), call.root, comm_), "MPI_Bcast");
+    check(call_counted(block.large(), MPI_Bcast, MPI_Bcast_c, call.recv, block.units(),
+                       block.type(), call.root, comm_),
+          "MPI_Bcast");
   }
 
   void all_gather(const Call& call) override {
     const Block block = blocks(call, call.count);
-    check(MPI_Allgather(call.send == own_block(call, call.recv) ? MPI_IN_PLACE : call.send,
-                        block.units(), block.type(), call.recv, block.units(), block.type(), comm_),
+    check(call_counted(block.large(), MPI_Allgather, MPI_Allgather_c,
+                       call.send == own_block(call, call.recv) ? MPI_IN_PLACE : call.send,
+                       block.units(), block.type(), call.recv, block.units(), block.type(), comm_),
           "MPI_Allgather");
   }
 
@@ -92,17 +96,18 @@ class MpiCommunicator : public Communicator {
       const std::size_t all = call.count * ranks();
       send = premultiplied(call, all, in_place ? base : room(all * size_of(call.type)));
     }
-    if (call.count > most_ || call.count * ranks() >= 2 * most_) {
+    const bool beyond = call.count > most_ || call.count * ranks() >= 2 * most_;
+    if (beyond && !has_large_counts()) {
       for (int r = 0; r < comm_.ranks; ++r)
         reduce_to(call, r, at(call, send, static_cast<std::size_t>(r) * call.count), call.recv);
     } else if (in_place) {
-      check(MPI_Reduce_scatter_block(MPI_IN_PLACE, base, static_cast<int>(call.count), type(call),
-                                     op(call), comm_),
+      check(call_counted(beyond, MPI_Reduce_scatter_block, MPI_Reduce_scatter_block_c, MPI_IN_PLACE,
+                         base, Count{call.count}, type(call), op(call), comm_),
             "MPI_Reduce_scatter_block");
       if (comm_.rank > 0 && bytes > 0) copy(call.recv, base, bytes);
     } else {
-      check(MPI_Reduce_scatter_block(send, call.recv, static_cast<int>(call.count), type(call),
-                                     op(call), comm_),
+      check(call_counted(beyond, MPI_Reduce_scatter_block, MPI_Reduce_scatter_block_c, send,
+                         call.recv, Count{call.count}, type(call), op(call), comm_),
             "MPI_Reduce_scatter_block");
     }
     divided(call, call.recv, call.count);
@@ -110,75 +115,46 @@ class MpiCommunicator : public Communicator {
 
   void alltoall(const Call& call) override {
     const Block block = blocks(call, call.count);
-    check(MPI_Alltoall(call.send, block.units(), block.type(), call.recv, block.units(),
-                       block.type(), comm_),
+    check(call_counted(block.large(), MPI_Alltoall, MPI_Alltoall_c, call.send, block.units(),
+                       block.type(), call.recv, block.units(), block.type(), comm_),
           "MPI_Alltoall");
   }
 
-  void alltoallv(const Call& call) override {
-    const auto send_counts = ints(call.send_counts), send_offsets = ints(call.send_offsets);
-    const auto recv_counts = ints(call.recv_counts), recv_offsets = ints(call.recv_offsets);
-    check(MPI_Alltoallv(call.send, send_counts.data(), send_offsets.data(), type(call), call.recv,
-                        recv_counts.data(), recv_offsets.data(), type(call), comm_),
-          "MPI_Alltoallv");
-  }
+  void alltoallv(const Call& call) override { vectors_.alltoallv(call); }
 
   void all_gatherv(const Call& call) override {
-    if (too_large(call.recv_counts) || too_large(call.recv_offsets))
-      return Communicator::all_gatherv(call);
-    const auto counts = ints(call.recv_counts), offsets = ints(call.recv_offsets);
-    const bool in_place = call.send == at(call, call.recv, call.recv_offsets[rank()]);
-    check(MPI_Allgatherv(in_place ? MPI_IN_PLACE : call.send, static_cast<int>(call.count),
-                         type(call), call.recv, counts.data(), offsets.data(), type(call), comm_),
-          "MPI_Allgatherv");
+    if (!vectors_.all_gatherv(call)) composed::all_gatherv(*this, call);
   }
 
   void gatherv(const Call& call) override {
-    if (too_large(call.recv_counts) || too_large(call.recv_offsets))
-      return Communicator::gatherv(call);
-    const auto counts = ints(call.recv_counts), offsets = ints(call.recv_offsets);
-    const bool in_place =
-        is_root(call) && call.send == at(call, call.recv, call.recv_offsets[rank()]);
-    check(MPI_Gatherv(in_place ? MPI_IN_PLACE : call.send, static_cast<int>(call.count), type(call),
-                      call.recv, counts.data(), offsets.data(), type(call), call.root, comm_),
-          "MPI_Gatherv");
+    if (!vectors_.gatherv(call)) composed::gatherv(*this, call);
   }
 
   void scatterv(const Call& call) override {
-    if (too_large(call.send_counts) || too_large(call.send_offsets))
-      return Communicator::scatterv(call);
-    const auto counts = ints(call.send_counts), offsets = ints(call.send_offsets);
-    const bool in_place =
-        is_root(call) && call.recv == at(call, call.send, call.send_offsets[rank()]);
-    check(MPI_Scatterv(call.send, counts.data(), offsets.data(), type(call),
-                       in_place ? MPI_IN_PLACE : call.recv, static_cast<int>(call.count),
-                       type(call), call.root, comm_),
-          "MPI_Scatterv");
+    if (!vectors_.scatterv(call)) composed::scatterv(*this, call);
   }
 
-  // MPI_IN_PLACE is not used: MPICH 4.0.2 moves a result that is longer than its offset with an
-  // overlapping memcpy, and ends there.
   void reduce_scatterv(const Call& call) override {
-    const auto& sizes = call.send_counts;
+    const auto& counts = call.send_counts;
     auto* const base = const_cast<void*>(call.send);
     const bool in_place = call.recv == at(call, base, call.send_offsets[rank()]);
-    const std::size_t all = sum_of(sizes);
+    const std::size_t all = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
     const void* send = call.send;
     if (call.op == ReduceOp::mulsum)
       send = premultiplied(call, all, in_place ? base : room(all * size_of(call.type)));
-    if (all >= 2 * most_ || too_large(sizes)) {  // Open MPI adds them up in an int
+    // Open MPI adds them up in an int.
+    const bool beyond = all >= 2 * most_ || vectors_.too_large(counts);
+    if (beyond && !has_large_counts()) {
       for (int r = 0; r < comm_.ranks; ++r) {
         Call step = call;
-        step.count = sizes[static_cast<std::size_t>(r)];
+        step.count = counts[static_cast<std::size_t>(r)];
         reduce_to(step, r, at(call, send, call.send_offsets[static_cast<std::size_t>(r)]),
                   call.recv);
       }
     } else {
       const std::size_t bytes = call.count * size_of(call.type);
       void* const result = in_place ? room(bytes) : call.recv;
-      const std::vector<int> counts = ints(sizes);
-      check(MPI_Reduce_scatter(send, result, counts.data(), type(call), op(call), comm_),
-            "MPI_Reduce_scatter");
+      vectors_.reduce_scatterv(call, send, result, beyond);
       if (in_place && bytes > 0) copy(call.recv, result, bytes);
     }
     divided(call, call.recv, call.count);
@@ -187,8 +163,9 @@ class MpiCommunicator : public Communicator {
   void gather(const Call& call) override {
     const Block block = blocks(call, call.count);
     const bool in_place = is_root(call) && call.send == own_block(call, call.recv);
-    check(MPI_Gather(in_place ? MPI_IN_PLACE : call.send, block.units(), block.type(), call.recv,
-                     block.units(), block.type(), call.root, comm_),
+    check(call_counted(block.large(), MPI_Gather, MPI_Gather_c, in_place ? MPI_IN_PLACE : call.send,
+                       block.units(), block.type(), call.recv, block.units(), block.type(),
+                       call.root, comm_),
           "MPI_Gather");
   }
 
@@ -196,30 +173,34 @@ class MpiCommunicator : public Communicator {
     const Block block = blocks(call, call.count);
     const bool in_place =
         is_root(call) && call.recv == own_block(call, const_cast<void*>(call.send));
-    check(MPI_Scatter(call.send, block.units(), block.type(), in_place ? MPI_IN_PLACE : call.recv,
-                      block.units(), block.type(), call.root, comm_),
+    check(call_counted(block.large(), MPI_Scatter, MPI_Scatter_c, call.send, block.units(),
+                       block.type(), in_place ? MPI_IN_PLACE : call.recv, block.units(),
+                       block.type(), call.root, comm_),
           "MPI_Scatter");
   }
 
-  // MPI_Iallreduce and MPI_Ibcast; larger than one piece they block.
+  // MPI_Iallreduce and MPI_Ibcast; in pieces they block.
   std::unique_ptr<Work> start_all_reduce(const Call& call) override {
-    if (call.count > most_) return Communicator::start_all_reduce(call);
+    const bool large = call.count > most_;
+    if (large && !has_large_counts()) return Communicator::start_all_reduce(call);
     const void* const send = premultiplied(call, call.count, call.recv);
     MPI_Request request = MPI_REQUEST_NULL;
-    check(MPI_Iallreduce(send == call.recv ? MPI_IN_PLACE : send, call.recv,
-                         static_cast<int>(call.count), type(call), op(call), comm_, &request),
+    check(call_counted(large, MPI_Iallreduce, MPI_Iallreduce_c,
+                       send == call.recv ? MPI_IN_PLACE : send, call.recv, Count{call.count},
+                       type(call), op(call), comm_, &request),
           "MPI_Iallreduce");
     return started(request, [call] { divided(call, call.recv, call.count); });
   }
 
   std::unique_ptr<Work> start_broadcast(const Call& call) override {
-    if (call.count > most_) return Communicator::start_broadcast(call);
+    const bool large = call.count > most_;
+    if (large && !has_large_counts()) return Communicator::start_broadcast(call);
     if (is_root(call) && call.send != call.recv)
       copy(call.recv, call.send, call.count * size_of(call.type));
     MPI_Request request = MPI_REQUEST_NULL;
-    check(
-        MPI_Ibcast(call.recv, static_cast<int>(call.count), type(call), call.root, comm_, &request),
-        "MPI_Ibcast");
+    check(call_counted(large, MPI_Ibcast, MPI_Ibcast_c, call.recv, Count{call.count}, type(call),
+                       call.root, comm_, &request),
+          "MPI_Ibcast");
     return started(request, [] {});
   }
 
@@ -267,31 +248,17 @@ class MpiCommunicator : public Communicator {
     return at(call, buffer, static_cast<std::size_t>(comm_.rank) * call.count);
   }
 
-  // body(first element, number of elements); once for 0 elements, so that MPI is always called.
+  // body(first element, number of elements); once for 0 elements, so that MPI is always called, and
+  // once if MPI takes large counts.
   template <class F>
   void in_pieces(std::size_t count, F&& body) const {
+    const std::size_t most = has_large_counts() ? count : most_;
     std::size_t first = 0;
     do {
-      const std::size_t n = std::min(most_, count - first);
-      body(first, static_cast<int>(n));
+      const std::size_t n = std::min(most, count - first);
+      body(first, Count{n});
       first += n;
     } while (first < count);
-  }
-
-  // Returns true if a count or an offset is too large for MPI's vector collectives, which take ints.
-  bool too_large(std::span<const std::size_t> values) const {
-    return std::any_of(values.begin(), values.end(), [&](std::size_t v) { return v > most_; });
-  }
-
-  // Returns counts or offsets as MPI takes them. Throws Unsupported if one is too large: pieces of
-  // an alltoallv would have to be agreed on by all ranks, inside the clock.
-  std::vector<int> ints(std::span<const std::size_t> values) const {
-    if (too_large(values))
-      throw Unsupported(fmt::format(
-          "MPI_Alltoallv takes counts and offsets of int: {} elements are too many here, at most "
-          "{} are; choose a wider type (-d) or a smaller size",
-          *std::max_element(values.begin(), values.end()), most_));
-    return {values.begin(), values.end()};
   }
 
   template <class Finish>
@@ -301,9 +268,10 @@ class MpiCommunicator : public Communicator {
 
   void all_reduce_in_pieces(const Call& call) {
     const void* const send = premultiplied(call, call.count, call.recv);
-    in_pieces(call.count, [&](std::size_t first, int n) {
-      check(MPI_Allreduce(send == call.recv ? MPI_IN_PLACE : at(call, send, first),
-                          at(call, call.recv, first), n, type(call), op(call), comm_),
+    in_pieces(call.count, [&](std::size_t first, Count n) {
+      check(call_counted(n.value > most_, MPI_Allreduce, MPI_Allreduce_c,
+                         send == call.recv ? MPI_IN_PLACE : at(call, send, first),
+                         at(call, call.recv, first), n, type(call), op(call), comm_),
             "MPI_Allreduce");
     });
     divided(call, call.recv, call.count);
@@ -311,9 +279,10 @@ class MpiCommunicator : public Communicator {
 
   void reduce_to(const Call& call, int root, const void* send, void* recv) {
     const bool in_place = comm_.rank == root && send == recv;
-    in_pieces(call.count, [&](std::size_t first, int n) {
-      check(MPI_Reduce(in_place ? MPI_IN_PLACE : at(call, send, first), at(call, recv, first), n,
-                       type(call), op(call), root, comm_),
+    in_pieces(call.count, [&](std::size_t first, Count n) {
+      check(call_counted(n.value > most_, MPI_Reduce, MPI_Reduce_c,
+                         in_place ? MPI_IN_PLACE : at(call, send, first), at(call, recv, first), n,
+                         type(call), op(call), root, comm_),
             "MPI_Reduce");
     });
   }
@@ -332,6 +301,7 @@ class MpiCommunicator : public Communicator {
   SimulatedClock simulated_;
 #endif
   Messages messages_;
+  VectorCollectives vectors_;
   std::vector<std::byte> room_;  // products of mulsum
 };
 

@@ -10,8 +10,9 @@
 
 namespace ccl_tests::mpi_module {
 
-// Largest count that is handed to MPI, in elements; more goes in pieces (reductions) or as derived
-// types (everything else).
+// Largest count that is handed to MPI's functions for counts of int, in elements. More goes to those
+// for large counts. If the library lacks these: in pieces (reductions) or as derived types
+// (everything else).
 inline constexpr std::size_t largest_count = std::size_t{1} << 30;
 
 // Takes over `comm`. Its operations block: wait() has nothing to do, and abort() can do nothing for

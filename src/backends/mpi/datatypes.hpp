@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 
+#include "src/backends/mpi/large_counts.hpp"
 #include "src/core/capabilities.hpp"
 #include "src/core/device.hpp"
 #include "src/core/types.hpp"
@@ -37,8 +38,9 @@ class Datatypes {
   std::array<std::array<MPI_Op, op_count>, type_count> ops_;
 };
 
-// `count` elements as a datatype and a number of units that MPI's int counts can hold: beyond
-// `most` elements one unit of a derived type of pieces. For operations that move data only.
+// `count` elements as a datatype and a number of units. Beyond `most` elements they are for MPI's
+// functions for large counts, or one unit of a derived type of pieces if the library lacks these.
+// For operations that move data only.
 class Block {
  public:
   Block(MPI_Datatype element, std::size_t width, std::size_t count, std::size_t most);
@@ -47,11 +49,13 @@ class Block {
   Block& operator=(const Block&) = delete;
 
   MPI_Datatype type() const { return type_; }
-  int units() const { return units_; }
+  Count units() const { return units_; }
+  bool large() const { return large_; }
 
  private:
   MPI_Datatype type_;
-  int units_;
+  Count units_;
+  bool large_;
   bool derived_;
 };
 
