@@ -23,7 +23,7 @@ if [[ -z $compiler ]] || ! echo 'extern "C" int LLVMFuzzerTestOneInput(const cha
 fi
 cmake -S . -B build-fuzz -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O1 -g1" -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_CXX_FLAGS=-Wno-unknown-warning-option \
   -DCCL_SANITIZE=fuzzer-no-link,address,undefined -DCCL_FUZZ=ON -DCCL_TESTS=OFF -DCCL_CUDA=OFF -DCCL_NCCL=OFF -DCCL_GLOO=OFF -DCCL_OPENMPI=OFF \
-  -DCCL_MPICH=OFF -DCCL_SIMGRID=OFF >build-fuzz.log || { cat build-fuzz.log; exit 4; }
+  -DCCL_MPICH=OFF -DCCL_MPI_ABI=OFF -DCCL_SIMGRID=OFF >build-fuzz.log || { cat build-fuzz.log; exit 4; }
 rm -f build-fuzz.log
 cmake --build build-fuzz -j "$(nproc)" --target "${chosen[@]/#/fuzz_}" || exit 4
 

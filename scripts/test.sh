@@ -92,7 +92,7 @@ configure "$preset" -DCCL_WERROR=ON -DCCL_TESTS=ON "${options[@]}"
 build "$build"
 if $lint; then check 'clang-tidy' bash scripts/tidy.sh "$build" ${since:+"$since"}; fi
 # clang needs half of g++'s time for a sanitized build, and finds more: null pointers that are moved, for one.
-small=(-DCCL_TESTS=ON -DCCL_OPENMPI=OFF -DCCL_MPICH=OFF -DCCL_SIMGRID=OFF -DCMAKE_CUDA_ARCHITECTURES=90)
+small=(-DCCL_TESTS=ON -DCCL_OPENMPI=OFF -DCCL_MPICH=OFF -DCCL_MPI_ABI=OFF -DCCL_SIMGRID=OFF -DCMAKE_CUDA_ARCHITECTURES=90)
 # Its thread sanitizer does not know pthread_cond_clockwait, and takes every unlock behind one for a wrong one.
 sanitized() { # PRESET COMPILER: unit and ranks tests under it
   say "building ($1)"

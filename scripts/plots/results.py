@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field, replace
 
 SCHEMA = 2
-LIBRARIES = {"gloo": "Gloo", "nccl": "NCCL", "mpi-openmpi": "Open MPI", "mpi-mpich": "MPICH"}
+LIBRARIES = {"gloo": "Gloo", "nccl": "NCCL", "mpi-openmpi": "Open MPI", "mpi-mpich": "MPICH", "mpi-abi": "MPI"}
 ROW_FIELDS = ("datatype", "op", "root", "group", "pair", "placement")
 
 

@@ -58,7 +58,8 @@ std::string load_from(const std::string& folders, const std::vector<Abi>& wanted
   std::istringstream list(folders);
   for (std::string folder; std::getline(list, folder, ':');)
     for (const Abi& abi : wanted)
-      if (const fs::path file = fs::path(folder) / abi.library; is_there(file) && load(file))
+      if (const fs::path file = fs::path(folder) / abi.library;
+          !folder.empty() && is_there(file) && load(file))
         return std::string(abi.module);
   return {};
 }
@@ -158,7 +159,8 @@ std::string launchers_other_mpi(const fs::path& library, const std::string& modu
     std::error_code none;
     if (fs::equivalent(library, file, none)) return {};
     for (const Abi& abi : abis)
-      if (other.empty() && abi.module == module && fs::path(file).filename() == abi.library)
+      if (other.empty() && (abi.module == module || abi.module == "mpi-abi") &&
+          fs::path(file).filename() == abi.library)
         other = file;
   }
   return other;

@@ -19,12 +19,13 @@ namespace {
 
 struct Known {
   std::string_view name;
-  std::string_view package, option;  // that make it available
+  std::string_view package, option;  // that make it available; no package: it needs none
 };
 constexpr std::array known_modules = {
     Known{"gloo", "the package libgloo-dev", "CCL_GLOO"},
     Known{"mpi-openmpi", "the package libopenmpi-dev", "CCL_OPENMPI"},
     Known{"mpi-mpich", "the package libmpich-dev", "CCL_MPICH"},
+    Known{"mpi-abi", "", "CCL_MPI_ABI"},
     Known{"nccl", "the CUDA toolkit and NCCL (libnccl-dev)", "CCL_NCCL"},
 };
 
@@ -81,9 +82,9 @@ using Names = std::vector<std::string>;
 // Open MPI first.
 Names mpi_modules(const std::string& launchers) {
   const bool pmi2 = std::getenv("PMI_RANK") != nullptr && std::getenv("PMIX_RANK") == nullptr;
-  Names modules = !launchers.empty() ? Names{launchers}
-                  : pmi2             ? Names{"mpi-mpich", "mpi-openmpi"}
-                                     : Names{"mpi-openmpi", "mpi-mpich"};
+  Names modules = !launchers.empty() ? Names{launchers, "mpi-abi"}
+                  : pmi2             ? Names{"mpi-mpich", "mpi-abi", "mpi-openmpi"}
+                                     : Names{"mpi-openmpi", "mpi-mpich", "mpi-abi"};
   std::erase_if(modules, [](const std::string& name) { return !is_here(name); });
   return modules;
 }
@@ -124,9 +125,11 @@ bool hides_all(const std::string& devices) {
 [[noreturn]] void refuse(const std::string& name) {
   for (const Known& module : known_modules) {
     if (module.name != name) continue;
+    const std::string install =
+        module.package.empty() ? "" : fmt::format("install {}, ", module.package);
     throw Unsupported(fmt::format(
-        "--backend {}: no module {}: install {}, configure with -D{}=ON and build (target modules)",
-        name, module_path(name).string(), module.package, module.option));
+        "--backend {}: no module {}: {}configure with -D{}=ON and build (target modules)", name,
+        module_path(name).string(), install, module.option));
   }
   if (name == "mpi")
     throw Unsupported(
@@ -178,7 +181,13 @@ BackendPtr open_backend(const std::string& name, const std::string& mpi_module) 
   if (name == "mpi") {
     const Names modules = mpi_modules(mpi_module);
     if (modules.empty()) refuse(mpi_module.empty() ? name : mpi_module);
-    return open_mpi(name, modules, mpi_module);
+    const bool native = mpi_module.empty() || std::filesystem::exists(module_path(mpi_module));
+    try {
+      return open_mpi(name, modules, mpi_module);
+    } catch (const Unsupported&) {
+      if (native) throw;
+    }
+    refuse(mpi_module);  // the launcher's MPI has no standard ABI
   }
   if (name == "loopback") return std::make_shared<LoopbackBackend>();
   if (name.find('/') != std::string::npos) {

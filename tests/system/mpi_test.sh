@@ -6,14 +6,15 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_
 
 short=(-w 0 --row-time 0.1)
 
-# Today's releases, in folders of their own: today_openmpi, today_mpich.
+# Today's releases, in folders of their own: today_openmpi, today_mpich; today_abi is an MPICH with nothing but the standard ABI.
 today=$build/mpi-today
 install_today() { # module
   [ -x "$today/$1/bin/mpirun" ] && return
-  python3 -m venv "$today/$1" && "$today/$1/bin/pip" install -q "$1>=5" || { rm -rf "${today:?}/$1"; return 1; }
+  python3 -m venv "$today/$1" && "$today/$1/bin/pip" install -q "${1/abi/mpich}>=5" || { rm -rf "${today:?}/$1"; return 1; }
+  [ "$1" != abi ] || rm "$today/abi/lib"/libmpi.so*
 }
 flavours=()
-for flavour in openmpi mpich today_openmpi today_mpich; do
+for flavour in openmpi mpich today_openmpi today_mpich today_abi; do
   module=${flavour#today_}
   if [ ! -e "$build/lib/ccl-tests/ccl-mpi-$module.so" ]; then
     echo "SKIP $flavour: this build has no module for it"
@@ -31,7 +32,7 @@ choose() { # flavour
   module=${1#today_}
   case $1 in
     today_openmpi) mpirun=("$today/openmpi/bin/mpirun" --oversubscribe -n) ;;
-    today_mpich) mpirun=("$today/mpich/bin/mpirun" -n) ;;
+    today_*) mpirun=("$today/$module/bin/mpirun" -n) ;;
     *) mpirun=("mpirun.$1" -n) ;;
   esac
 }
@@ -40,7 +41,7 @@ choose() { # flavour
 run_failing() {
   local before=$failures
   run "$@" >"$work/said" && { cat "$work/said"; return; }
-  if [ "$module" = mpich ] && ! grep -q 'exit 0,' "$work/said"; then
+  if [ "$module" != openmpi ] && ! grep -q 'exit 0,' "$work/said"; then
     failures=$before
     pass "$2, with Hydra's exit code"
   else
@@ -53,11 +54,30 @@ verified() { # name ranks
   grep -qE '^ +[0-9]' "$work/out" || fail "$1: no rows"
 }
 
+# The header of the standard ABI is the suite's own: an MPI's has the same values, and no declaration contradicts it.
+if [[ " ${flavours[*]} " == *" today_abi "* ]]; then
+  sources=$(cd "$(dirname "$0")/../../src/backends/mpi" && pwd) theirs=$today/abi/include/mpi_abi.h
+  values_of() { # header
+    { printf '#include <cstdio>\n#include "%s"\nint main() {\n' "$1"
+      awk '$1 == "#define" {printf "std::printf(\"%s %%ld\\n\", (long)%s);\n", $2, $2}' "$sources/abi/mpi.h"
+      echo '}'; } >"$work/values.cpp"
+    g++ -o "$work/values" "$work/values.cpp" && "$work/values"
+  }
+  values_of "$sources/abi/mpi.h" >"$work/ours"
+  values_of "$theirs" | diff "$work/ours" - >"$work/out" && [ "$(wc -l <"$work/ours")" -ge 30 ] &&
+    pass "the ABI's values" || fail "the ABI's values: $(cat "$work/out")"
+  { printf '#include "%s"\nextern "C" {\n' "$theirs"; sed -n '/^int MPI_/,/;/p' "$sources/abi/mpi.h" "$sources/large_counts.hpp"; echo '}'; } >"$work/calls.cpp"
+  [ "$(grep -c '^int MPI_' "$work/calls.cpp")" -ge 60 ] || fail "the ABI's functions: only $(grep -c '^int' "$work/calls.cpp")"
+  run 0 "the ABI's functions" g++ -std=c++20 -fsyntax-only "$work/calls.cpp"
+fi
+[[ " ${flavours[*]} " != *" today_openmpi "* ]] || [ -e "$today/openmpi/lib/libmpi_abi.so.1" ] ||
+  echo "SKIP mpi-abi over Open MPI: $("$today/openmpi/bin/ompi_info" --version | head -n 1) has no libmpi_abi.so.1"
+
 # What of ours does not depend on the MPI: of the first one here, and nightly of all.
 thorough() { [ -n "${CCL_NIGHTLY:-}" ] || [ "$flavour" = "${flavours[0]}" ]; }
 for flavour in "${flavours[@]}"; do
   choose "$flavour"
-  run 3 "$flavour: --interface" "$bin/all_reduce_perf" --backend "mpi-$module" --sizes 8 -t 1 --interface lo
+  run_failing 3 "$flavour: --interface" "${mpirun[@]}" 1 "$bin/all_reduce_perf" --backend "mpi-$module" --sizes 8 -t 1 --interface lo
   expect_in "$work/err" "--interface is for NCCL and Gloo; MPI takes its own"
   # MPICH 4.0 compares unsigned integers as signed ones (https://github.com/pmodels/mpich/issues/6083): to be found.
   right_types=all
@@ -107,12 +127,12 @@ for flavour in "${flavours[@]}"; do
       "$bin/all_reduce_perf" --backend "mpi-$module" --sizes 5000 "${short[@]}" -n 1 -d uint8,uint32,uint64 -o sum,prod,avg,mulsum
     verified all_reduce "$ranks"
   done
-  # What MPI's int counts cannot say, here from 1000 elements on: functions for large counts of MPI 4 (MPICH). With
+  # What MPI's int counts cannot say, here from 1000 elements on: functions for large counts of MPI 4 (Debian's MPICH, the ABI). With
   # Open MPI it goes in pieces, but for MPI_Alltoallv, which cannot be divided: below.
   large=true how="MPI's functions for large counts"
   [ "$module" != openmpi ] || { large=false; how="reductions in pieces"; }
   for program in "${programs[@]}"; do
-    thorough || [ "$flavour" = mpich ] || break
+    thorough || [ "$flavour" = mpich ] || [ "$flavour" = today_abi ] || break
     { { $large || [ "$program" != alltoallv ]; } && runs_on "$program" 3; } || continue
     taken "$program" --sizes 4K,10001 "${short[@]}" -n 1 -d int8,half -o sum,mulsum --verbose
     run 0 "$program in pieces, 3 ranks of $flavour" "${mpirun[@]}" 3 "$bin/${program}_perf" \

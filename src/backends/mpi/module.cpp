@@ -1,5 +1,5 @@
-// ccl-mpi-openmpi.so, ccl-mpi-mpich.so: what the registry opens. One source, one module for each
-// MPI ABI.
+// ccl-mpi-openmpi.so, ccl-mpi-mpich.so, ccl-mpi-abi.so: what the registry opens. One source, one
+// module for each MPI ABI.
 #include <fmt/format.h>
 
 #include <string>
