@@ -126,9 +126,12 @@ std::string load_mpi(const std::string& asked, const std::vector<std::string>& m
                     "use --backend {} and that MPI's mpirun, or leave --library and LD_PRELOAD out",
                     asked, abi.library, abi.module));
   }
-  const char* const path = std::getenv("LD_LIBRARY_PATH");
-  if (std::string module = load_from(path != nullptr ? path : "", wanted); !module.empty())
-    return module;
+  // Open MPI 5 tells the folder of its library: PRRTE, which starts the processes, may lie elsewhere.
+  for (const char* const variable : {"LD_LIBRARY_PATH", "OMPI_LIBDIR_LOC"}) {
+    const char* const folders = std::getenv(variable);
+    if (std::string module = load_from(folders != nullptr ? folders : "", wanted); !module.empty())
+      return module;
+  }
 
   if (const std::vector<std::string> libraries = mpi_libraries_of(launcher); !libraries.empty()) {
     std::string why;

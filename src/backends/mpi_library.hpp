@@ -19,9 +19,9 @@ std::vector<std::string> mpi_libraries_of(const std::filesystem::path& launcher)
 std::filesystem::path mpi_launcher();
 
 // Loads the MPI library of this process for the first of `modules` that takes it, and returns that
-// module. Tries what is loaded already, the folders of LD_LIBRARY_PATH, and the installation of
-// `launcher`; if that has no MPI library, the folder that CMake found and those of the dynamic
-// loader. asked: the value of --backend, for messages. Throws Unsupported if no library fits.
+// module. Tries what is loaded already, the folders of LD_LIBRARY_PATH and OMPI_LIBDIR_LOC, and the
+// installation of `launcher`; if that has no MPI library, the folder that CMake found and those of
+// the dynamic loader. asked: the value of --backend, for messages. Throws Unsupported if no library fits.
 std::string load_mpi(const std::string& asked, const std::vector<std::string>& modules,
                      const std::filesystem::path& launcher);
 

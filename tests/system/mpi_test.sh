@@ -73,6 +73,11 @@ fi
 [[ " ${flavours[*]} " != *" today_openmpi "* ]] || [ -e "$today/openmpi/lib/libmpi_abi.so.1" ] ||
   echo "SKIP mpi-abi over Open MPI: $("$today/openmpi/bin/ompi_info" --version | head -n 1) has no libmpi_abi.so.1"
 
+if [[ " ${flavours[*]} " == *" today_openmpi "* ]]; then  # its launcher may be a PRRTE that lies elsewhere
+  run 0 "the folder that Open MPI 5 tells" env OMPI_LIBDIR_LOC="$today/openmpi/lib" "$bin/all_reduce_perf" --backend mpi-openmpi -b 8 -e 8 -n 2
+  expect_in "$work/out" "file=$today/openmpi/lib/libmpi.so.40"
+fi
+
 # What of ours does not depend on the MPI: of the first one here, and nightly of all.
 thorough() { [ -n "${CCL_NIGHTLY:-}" ] || [ "$flavour" = "${flavours[0]}" ]; }
 for flavour in "${flavours[@]}"; do

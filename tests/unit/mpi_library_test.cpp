@@ -49,6 +49,7 @@ std::string refusal(const std::string& module, const std::filesystem::path& laun
 // The launcher's MPI is never replaced by another one that happens to be installed.
 TEST(MpiLibrary, RefusesWhatTheLauncherHasNot) {
   unsetenv("LD_LIBRARY_PATH");
+  unsetenv("OMPI_LIBDIR_LOC");
   const TemporaryFolder folder;
   const std::string library = folder.write("lib/libmpi.so.12", "no library");
   const std::string launcher = folder.file("bin/mpirun");
