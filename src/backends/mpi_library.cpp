@@ -107,7 +107,7 @@ std::vector<std::string> mpi_libraries_of(const fs::path& launcher) {
 fs::path mpi_launcher() {
   for (pid_t process = getppid(); process > 1; process = parent_of(process)) {
     std::error_code none;
-    const fs::path program = fs::read_symlink(fmt::format("/proc/{}/exe", process), none);
+    fs::path program = fs::read_symlink(fmt::format("/proc/{}/exe", process), none);
     for (const char* const name : {"mpirun", "mpiexec", "hydra", "orted", "orterun", "prte"})
       if (program.filename().string().starts_with(name)) return program;
   }
