@@ -187,11 +187,11 @@ std::vector<SpecText> spec_texts(const Collective& collective, const CollectiveO
                    o.async_operations ? "operations: all started, then waited for"
                                       : "operations: each waited for before the next is started"});
   if (takes.routing)
-    all.push_back({fmt::format("routing {}, {} of {} experts, hidden {}", o.routing.name,
-                               o.routing.top_k, o.routing.experts, o.routing.hidden),
-                   fmt::format("routing: {}, tokens of {} elements go to {} of {} experts",
-                               o.routing.name, o.routing.hidden, o.routing.top_k,
-                               o.routing.experts)});
+    all.push_back(
+        {fmt::format("routing {}, {} of {} experts, hidden {}", o.routing.name, o.routing.top_k,
+                     o.routing.experts, o.routing.hidden),
+         fmt::format("routing: {}, tokens of {} elements go to {} of {} experts", o.routing.name,
+                     o.routing.hidden, o.routing.top_k, o.routing.experts)});
   if (takes.via)
     all.push_back({o.via_files ? "via cpu" : "via gpu",
                    o.via_files ? fmt::format("via files in a folder of {}", o.shared_dir)
@@ -228,11 +228,12 @@ std::vector<std::string> routing_notes(const Collective& collective, const Optio
   if (collective.unsupported(shape)) return {};
   const RoutingLoad load = collective.load(shape);
   const std::size_t token = options.spec.routing.hidden * width;
-  return {fmt::format("load of a row of {} B: the busiest expert has {:.2f} times the mean "
-                      "(maxvio {:.2f}), the busiest rank {:.2f}; {} B between ranks, at most {} B "
-                      "of one",
-                      bytes, load.expert, std::max(0.0, load.expert - 1), load.rank,
-                      load.wire_tokens * token, load.busiest_tokens * token)};
+  return {
+      fmt::format("load of a row of {} B: the busiest expert has {:.2f} times the mean "
+                  "(maxvio {:.2f}), the busiest rank {:.2f}; {} B between ranks, at most {} B "
+                  "of one",
+                  bytes, load.expert, std::max(0.0, load.expert - 1), load.rank,
+                  load.wire_tokens * token, load.busiest_tokens * token)};
 }
 
 std::vector<std::string> alltoallv_summary(const Collective& collective, const Options& options,
