@@ -89,7 +89,7 @@ Baseline::Baseline(std::string path, double tolerance)
   for (const JudgedBy by : {JudgedBy::interval, JudgedBy::fast}) {
     std::vector<Scatter> rows;
     for (const auto& [key, runs] : times_) rows.push_back(scatter(runs, by));
-    usual_[by] = usual_deviation(rows);
+    scatters_[by] = std::move(rows);
   }
 }
 
@@ -136,7 +136,8 @@ Scatter Baseline::scatter(const std::vector<EarlierTime>& runs, JudgedBy judged_
 JudgedTime Baseline::judged(const std::vector<EarlierTime>& runs, JudgedBy judged_by) const {
   if (runs.size() < fewest_for_spread) return judged_time(runs.back().cell, judged_by);
   const Scatter found = scatter(runs, judged_by);
-  const double half = half_width_of_another(found, usual_.at(judged_by));
+  const double half =
+      half_width_of_another(found, usual_deviation(scatters_.at(judged_by), found.mean));
   return {std::exp(found.mean), std::exp(found.mean - half), std::exp(found.mean + half)};
 }
 

@@ -59,10 +59,10 @@ class Baseline {
   double tolerance_;
   std::size_t unfinished_ = 0;  // of runs_
   std::vector<RunInfo> runs_;
-  bool crowded_ = false;                              // a run was is_crowded()
-  std::vector<double> probes_;                        // core_to_core() before and after these
-  std::map<RowKey, std::vector<EarlierTime>> times_;  // of each run that has the row
-  std::map<JudgedBy, std::optional<double>> usual_;   // usual_deviation() of the rows
+  bool crowded_ = false;                               // a run was is_crowded()
+  std::vector<double> probes_;                         // core_to_core() before and after these
+  std::map<RowKey, std::vector<EarlierTime>> times_;   // of each run that has the row
+  std::map<JudgedBy, std::vector<Scatter>> scatters_;  // of the rows
 };
 
 // Used by one thread at a time.

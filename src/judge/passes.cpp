@@ -59,10 +59,11 @@ Scatter scatter_of(const Cells& cells, CellsAre kind) {
 // The factor between the middle time and the ends of the interval of one more pass or moment. That
 // of their mean would be too narrow: the times of a run share what a later run does not, and that
 // is as much as its passes differ by (results/2026-11-24-debian12-2core-intervals).
-double factor_of_another(const Cells& cells, CellsAre kind, std::optional<double> usual) {
+double factor_of_another(const Cells& cells, CellsAre kind, const std::vector<Scatter>& others) {
   constexpr std::size_t least = 3;  // of two it would be 15 times their standard deviation
   if (cells.size() < least || cells.front()->seconds <= 0) return 1;
-  return std::exp(half_width_of_another(scatter_of(cells, kind), usual));
+  const Scatter found = scatter_of(cells, kind);
+  return std::exp(half_width_of_another(found, usual_deviation(others, found.mean)));
 }
 
 using Placement = Measurement Row::*;
@@ -81,7 +82,8 @@ Cells by_time(Cells cells) {
 }
 
 // Sets the interval and whether the passes differ by more than their intervals allow.
-void set_interval(StreamTimes& all, Cells cells, CellsAre kind, std::optional<double> usual) {
+void set_interval(StreamTimes& all, Cells cells, CellsAre kind,
+                  const std::vector<Scatter>& others) {
   cells = by_time(cells);
   const std::size_t outside = is_robust(kind, cells.size()) ? 1 : 0;
   const double first = cells[outside]->seconds;
@@ -92,7 +94,7 @@ void set_interval(StreamTimes& all, Cells cells, CellsAre kind, std::optional<do
   const StreamTimes& upper = *behind.stream;
   if (lower.low && lower.high && upper.low && upper.high) {
     const double middle = (before.seconds + behind.seconds) / 2;
-    const double factor = factor_of_another(cells, kind, usual);
+    const double factor = factor_of_another(cells, kind, others);
     all.low = std::min({*lower.low, *upper.low, first, middle / factor});
     all.high = std::max({*lower.high, *upper.high, last, middle * factor});
   }
@@ -117,12 +119,12 @@ std::vector<std::string> combined_flags(const Cells& cells, CellsAre kind) {
   return flags;
 }
 
-StreamTimes combined_stream(const Cells& cells, CellsAre kind, std::optional<double> usual) {
+StreamTimes combined_stream(const Cells& cells, CellsAre kind, const std::vector<Scatter>& others) {
   StreamTimes all;
   all.flags = combined_flags(cells, kind);
   for (const Measurement* cell : cells)
     all.calls_per_stamp = std::max(all.calls_per_stamp, cell->stream->calls_per_stamp);
-  set_interval(all, cells, kind, usual);
+  set_interval(all, cells, kind, others);
   all.confidence = cells.front()->stream->confidence;
   for (const auto member :
        {&StreamTimes::mean, &StreamTimes::median, &StreamTimes::fast, &StreamTimes::slow})
@@ -195,7 +197,7 @@ bool are_fast(const Cells& cells, CellsAre kind) {
 // Sets the time and what belongs to it to those of the fastest moment. Its interval goes as far as
 // the fifth fastest, to either side: another run's is slower with a probability of 1 in 32 if
 // moments are independent. Of fewer moments it is that of one more.
-void set_fast(Measurement& all, const Cells& cells, std::optional<double> usual) {
+void set_fast(Measurement& all, const Cells& cells, const std::vector<Scatter>& others) {
   const Cells sorted = by_time(cells);
   const FastMoments among = fast_moments(sorted.size());
   const Measurement& best = *sorted[among.best];
@@ -212,14 +214,14 @@ void set_fast(Measurement& all, const Cells& cells, std::optional<double> usual)
   StreamTimes& stream = *all.stream;
   stream.fast = best.seconds;
   double factor = sorted[among.far.value_or(sorted.size() - 1)]->seconds / best.seconds;
-  if (!among.far) factor = std::max(factor, factor_of_another(cells, CellsAre::moments, usual));
+  if (!among.far) factor = std::max(factor, factor_of_another(cells, CellsAre::moments, others));
   stream.low = best.seconds / factor;
   stream.high = best.seconds * factor;
   stream.flags = combined_flags(cells, CellsAre::moments);
 }
 
 Measurement combined(const Cells& cells, double precision, CellsAre kind,
-                     std::optional<double> usual) {
+                     const std::vector<Scatter>& others) {
   Measurement all = *cells.back();
   const std::vector<double> times = each(cells, &Measurement::seconds);
   const auto [first, last] = std::minmax_element(times.begin(), times.end());
@@ -250,9 +252,9 @@ Measurement combined(const Cells& cells, double precision, CellsAre kind,
     for (const Measurement* cell : cells) *all.evidence += *cell->evidence;
   }
   if (!all_have(cells, &Measurement::stream)) return all;
-  StreamTimes& stream = all.stream.emplace(combined_stream(cells, kind, usual));
+  StreamTimes& stream = all.stream.emplace(combined_stream(cells, kind, others));
   if (all_have(cells, &Measurement::samples)) all.samples = combined_samples(cells);
-  if (are_fast(cells, kind)) set_fast(all, cells, usual);
+  if (are_fast(cells, kind)) set_fast(all, cells, others);
   const auto half_width = stream.half_width(all.seconds);
   stream.precision_reached = half_width && *half_width <= precision;
   if (!stream.precision_reached) stream.flags.insert(stream.flags.begin(), "imprecise");
@@ -281,10 +283,10 @@ void add_scatters(std::vector<Scatter>& scatters, const std::vector<Row>& passes
 }
 
 Row combined_rows(const std::vector<Row>& rows, double precision, CellsAre kind,
-                  std::optional<double> usual) {
+                  const std::vector<Scatter>& others) {
   Row row = rows.back();
   for (const Placement half : placements)
-    row.*half = combined(cells_of(rows, half), precision, kind, usual);
+    row.*half = combined(cells_of(rows, half), precision, kind, others);
   return row;
 }
 
@@ -306,8 +308,8 @@ void add_stamps(StreamTimes& all, const Cells& cells) {
 
 }  // namespace
 
-Row combined(const std::vector<Row>& passes, double precision, std::optional<double> usual) {
-  Row row = combined_rows(passes, precision, CellsAre::passes, usual);
+Row combined(const std::vector<Row>& passes, double precision, const std::vector<Scatter>& others) {
+  Row row = combined_rows(passes, precision, CellsAre::passes, others);
   row.pass.reset();
   row.passes = static_cast<int>(passes.size());
   row.reproduction = combined_reproduction(passes);
@@ -315,8 +317,8 @@ Row combined(const std::vector<Row>& passes, double precision, std::optional<dou
 }
 
 Row combined_moments(const std::vector<Row>& moments, double precision,
-                     std::optional<double> usual) {
-  Row row = combined_rows(moments, precision, CellsAre::moments, usual);
+                     const std::vector<Scatter>& others) {
+  Row row = combined_rows(moments, precision, CellsAre::moments, others);
   row.moments = static_cast<int>(moments.size());
   for (const Placement half : placements) {
     Measurement& all = row.*half;
@@ -327,11 +329,11 @@ Row combined_moments(const std::vector<Row>& moments, double precision,
   return row;
 }
 
-std::optional<double> usual_deviation_of(const std::vector<std::vector<Row>>& rows) {
+std::vector<Scatter> scatters_of(const std::vector<std::vector<Row>>& rows) {
   std::vector<Scatter> scatters;
   for (const std::vector<Row>& one : rows)
     if (!one.empty()) add_scatters(scatters, one, CellsAre::moments);
-  return usual_deviation(scatters);
+  return scatters;
 }
 
 std::optional<Row> PassRows::add(const Row& row, std::size_t requested, RowPlace place) {
@@ -339,7 +341,7 @@ std::optional<Row> PassRows::add(const Row& row, std::size_t requested, RowPlace
   at.requested = requested;
   at.rows.push_back(row);
   if (at.rows.size() < passes_) return std::nullopt;
-  const Row all = combined(at.rows, precision_, usual_beside(place));
+  const Row all = combined(at.rows, precision_, scatters_beside(place));
   add_scatters(whole_, at.rows, CellsAre::passes);
   places_.erase(place);
   return all;
@@ -348,16 +350,16 @@ std::optional<Row> PassRows::add(const Row& row, std::size_t requested, RowPlace
 std::vector<RequestedRow> PassRows::take_rest() {
   std::vector<RequestedRow> rest;
   for (const auto& [place, at] : places_)
-    rest.push_back({combined(at.rows, precision_, usual_beside(place)), at.requested});
+    rest.push_back({combined(at.rows, precision_, scatters_beside(place)), at.requested});
   places_.clear();
   return rest;
 }
 
-std::optional<double> PassRows::usual_beside(RowPlace place) const {
+std::vector<Scatter> PassRows::scatters_beside(RowPlace place) const {
   std::vector<Scatter> others = whole_;
   for (const auto& [other, at] : places_)
     if (other != place) add_scatters(others, at.rows, CellsAre::passes);
-  return usual_deviation(others);
+  return others;
 }
 
 }  // namespace ccl_tests

@@ -15,10 +15,11 @@ namespace ccl_tests {
 // Returns the row that stands for rows of the same cell, in the order of their passes; at least
 // one. Its times are medians over the passes; its counts and what is wrong are sums. Its interval
 // is that of the pass in the middle, widened to cover the times of all and, from three passes on,
-// what one more could be, whose scatter `usual` says something about (usual_deviation of other
-// rows). A time is "unstable" if those differ by more than the widest interval of a pass is wide.
+// what one more could be, whose scatter that of `others` says something about (usual_deviation). A
+// time is "unstable" if those differ by more than the widest interval of a pass is wide.
 // precision: that half of the interval shall have.
-Row combined(const std::vector<Row>& passes, double precision, std::optional<double> usual = {});
+Row combined(const std::vector<Row>& passes, double precision,
+             const std::vector<Scatter>& others = {});
 
 // The moments of n, by ascending time, that stand for calls whose ranks wait for CPUs: `best`, the
 // fastest of up to twenty (or the second of up to forty), gives the time, and its interval goes as
@@ -36,10 +37,10 @@ inline FastMoments fast_moments(std::size_t n) {
 // was verified. As combined(), but from five moments on its interval does not show the two farthest
 // ones, it has the flags that most moments have, and the stamps of all (--raw).
 Row combined_moments(const std::vector<Row>& moments, double precision,
-                     std::optional<double> usual = {});
+                     const std::vector<Scatter>& others = {});
 
-// Returns the deviation that is usual among rows, each at several moments; nullopt of few rows.
-std::optional<double> usual_deviation_of(const std::vector<std::vector<Row>>& rows);
+// Returns the scatters of rows, each at several moments.
+std::vector<Scatter> scatters_of(const std::vector<std::vector<Row>>& rows);
 
 // Where a row stands in the sweep: the number of its point, and of the row among the point's.
 using RowPlace = std::pair<std::size_t, std::size_t>;
@@ -67,8 +68,8 @@ class PassRows {
     std::size_t requested = 0;
   };
 
-  // Returns what is usual among the other rows' passes so far.
-  std::optional<double> usual_beside(RowPlace place) const;
+  // Returns the scatters of the other rows' passes so far.
+  std::vector<Scatter> scatters_beside(RowPlace place) const;
 
   std::size_t passes_;
   double precision_;

@@ -206,7 +206,9 @@ void RunJudge::add_to_all(Row& row, std::size_t requested) {
     sums_.busbw += cell.busbw;
     if (cell.busbw > 0 && (!summary_.peak || cell.busbw > summary_.peak->busbw))
       summary_.peak = Peak{row.bytes, cell.busbw};
-    if (cell.stream && cell.has_own_time()) add_time(row, in_place, requested, cell);
+    // In place a single rank may have nothing to do: its time is that of a call, whatever the size.
+    const bool idle = in_place && run_ && run_->ranks == 1 && cell.seconds < 1e-6;
+    if (cell.stream && cell.has_own_time() && !idle) add_time(row, in_place, requested, cell);
     capped = capped || (!cell.stream && cell.iterations < options_.measure.iterations);
   }
   if (capped) ++sums_.capped_rows;
@@ -243,6 +245,12 @@ void RunJudge::add_time(const Row& row, bool in_place, std::size_t requested,
   const auto half_width = cell.stream->half_width(cell.seconds);
   add_width(summary_, sums_.widths, half_width,
             binary_size_text(requested) + (in_place ? " in place" : ""));
+  bool& sure = sums_.sure_sizes.try_emplace(requested, true).first->second;
+  sure = sure && half_width && *half_width <= WidthTally::wide;
+  summary_.sure_from_bytes.reset();
+  for (auto size = sums_.sure_sizes.rbegin(); size != sums_.sure_sizes.rend() && size->second;
+       ++size)
+    summary_.sure_from_bytes = size->first;
   if (!half_width || *half_width <= summary_.widest.value_or(0)) return;
   summary_.widest = half_width;
   summary_.widest_row = row_place(row, requested, placement_words(in_place));

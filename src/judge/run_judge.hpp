@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -73,6 +74,8 @@ class RunJudge {
   // Sums that the summary has in another form.
   struct Sums {
     WidthTally widths;
+    std::map<std::size_t, bool>
+        sure_sizes;  // whether all times of a size are within WidthTally::wide
     double busbw = 0;
     std::size_t cells = 0;
     std::size_t capped_rows = 0;

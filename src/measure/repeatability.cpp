@@ -37,13 +37,17 @@ Scatter robust_scatter_of(std::span<const double> times) {
   return {median(logarithms), deviation_from_median(logarithms), times.size() - 1};
 }
 
-std::optional<double> usual_deviation(std::span<const Scatter> rows) {
-  constexpr std::size_t least = 8;
+std::optional<double> usual_deviation(std::vector<Scatter> rows, double mean) {
+  constexpr std::size_t least = 8, nearest = 12;
+  std::erase_if(rows, [](const Scatter& row) { return row.degrees == 0; });
+  if (rows.size() < least) return std::nullopt;
+  std::stable_sort(rows.begin(), rows.end(), [&](const Scatter& a, const Scatter& b) {
+    return std::abs(a.mean - mean) < std::abs(b.mean - mean);
+  });
+  rows.resize(std::min(rows.size(), nearest));
   std::vector<double> deviations;
   for (const Scatter& row : rows)
-    if (row.degrees > 0)
-      deviations.push_back(row.deviation / std::sqrt(median_of_squares(row.degrees)));
-  if (deviations.size() < least) return std::nullopt;
+    deviations.push_back(row.deviation / std::sqrt(median_of_squares(row.degrees)));
   return median(std::move(deviations));
 }
 

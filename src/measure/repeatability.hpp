@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace ccl_tests {
 
@@ -23,9 +24,11 @@ Scatter scatter_of(std::span<const double> times);
 // The same around the median, by the median absolute deviation: of times of which fewer than half may be of other work.
 Scatter robust_scatter_of(std::span<const double> times);
 
-// Returns the deviation that is usual among rows: the median, as if all had many times. nullopt of less than
-// eight with two times or more: so few say little of another one.
-std::optional<double> usual_deviation(std::span<const Scatter> rows);
+// Returns the deviation that is usual among the twelve rows whose times are nearest to exp(mean): the
+// median, as if all had many times. Calls that take as long suffer from the same: launches of a few
+// microseconds scatter by a tenth on machines where calls of a millisecond repeat within a percent.
+// nullopt of less than eight rows with two times or more: so few say little of another one.
+std::optional<double> usual_deviation(std::vector<Scatter> rows, double mean);
 
 // Returns half of the width of the 95 % interval of the logarithm of one more time: Student's t times s sqrt(1 + 1/n).
 // s^2 is the mean of the row's own and the usual one, which counts as two degrees of freedom (moderated t: Smyth,

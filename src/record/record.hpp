@@ -342,6 +342,8 @@ struct RunSummary : AfterRows {
   std::size_t unusual_times = 0;      // that are not
   std::size_t wide_times = 0;         // that are wider than WidthTally::wide, or have no interval
   std::size_t unbounded_times = 0;    // without an interval
+  // The least size from which on all times are within WidthTally::wide.
+  std::optional<std::size_t> sure_from_bytes = {};
   std::vector<WideTime> widest_times = {};  // the widest ones, at most three, by descending width
   std::size_t stolen_times = 0;       // in which a hypervisor took over 1 % of the ranks' CPU time
   std::optional<LateRank> late_rank;  // --samples; absent: no rank stands out

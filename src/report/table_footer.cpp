@@ -111,7 +111,10 @@ std::string verdict(const RunInfo& run, const RunSummary& summary) {
                          counted(missed(summary).size(), "limit") + " missed", code);
     case Verdict::unreliable:
       if (code == 0)
-        return fmt::format("UNRELIABLE - {}, do not quote the times: {}", results(summary),
+        return fmt::format("UNRELIABLE - {}, do not quote {}: {}", results(summary),
+                           summary.sure_from_bytes
+                               ? "times below " + binary_size_text(*summary.sure_from_bytes)
+                               : "the times",
                            doubt(summary));
       return fmt::format(
           "UNRELIABLE - {}, {} (exit {})", results(summary),

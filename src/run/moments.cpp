@@ -182,9 +182,8 @@ std::vector<Row> SeriesMoments::combined_rows(std::size_t point, const std::vect
     }
     std::vector<Row> mine = std::exchange(series[point], {});
     mine.push_back(rows[r]);
-    result.push_back(mine.size() < 2
-                         ? mine.front()
-                         : combined_moments(mine, precision, usual_deviation_of(series)));
+    result.push_back(mine.size() < 2 ? mine.front()
+                                     : combined_moments(mine, precision, scatters_of(series)));
   }
   return result;
 }
