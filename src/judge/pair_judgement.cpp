@@ -36,7 +36,7 @@ RankPair ascending(const Row& row) { return std::minmax({row.pair->first, row.pa
 // The times of all pairs of ranks on different hosts, or of ranks that share one host.
 struct PairTable {
   std::vector<std::string> units;  // by rank: its host, or the rank itself if all share one
-  std::vector<RankPair> pairs;     // of two units, the smaller rank first; ascending
+  std::vector<RankPair> pairs;  // of two units, the smaller rank first; ascending. Empty: no take
   Takes takes;
 };
 
@@ -47,9 +47,9 @@ PairTable pair_table(const std::vector<Row>& rows, const std::vector<std::string
   const bool one_host = std::set<std::string>(hosts.begin(), hosts.end()).size() < 2;
   for (std::size_t rank = 0; one_host && rank < hosts.size(); ++rank)
     table.units[rank] = std::to_string(rank);
-  for (int a = 0; at(a) < hosts.size(); ++a)
-    for (int b = a + 1; at(b) < hosts.size(); ++b)
-      if (table.units[at(a)] != table.units[at(b)]) table.pairs.emplace_back(a, b);
+  std::map<std::string, std::size_t> before;  // ranks of each unit
+  std::size_t all = 0, ranks = 0;             // all: pairs of two units, of which there may be many
+  for (const std::string& unit : table.units) all += ranks++ - before[unit]++;
   std::map<std::tuple<std::size_t, DataType, int, bool>, std::map<RankPair, double>> takes;
   for (const Row& row : rows) {
     const auto [a, b] = ascending(row);
@@ -60,9 +60,13 @@ PairTable pair_table(const std::vector<Row>& rows, const std::vector<std::string
             std::log(cell->seconds);
   }
   for (const auto& [key, times] : takes) {
-    if (times.size() < table.pairs.size()) continue;
+    if (times.size() < all) continue;
+    table.pairs.clear();  // the same in each take
     Values values;
-    for (const auto& [pair, time] : times) values.push_back(time);
+    for (const auto& [pair, time] : times) {
+      table.pairs.push_back(pair);
+      values.push_back(time);
+    }
     const double middle = median(values);
     for (double& value : values) value -= middle;
     table.takes.emplace(std::get<0>(key), std::move(values));

@@ -239,6 +239,11 @@ TEST(PairJudgement, ARunThatWasInterruptedIsJudgedByItsWholeSizes) {
   EXPECT_EQ(found.findings[0].last_bytes, 262144U);
 }
 
+TEST(PairJudgement, FewPairsOfManyRanksTakeLittleMemory) {
+  const auto rows = all_pairs(4, {8}, healthy);  // of 5'000'000'000 pairs
+  EXPECT_THAT(judge_pairs(rows, a_host_each(100'000)).note, HasSubstr("only --pairs all"));
+}
+
 TEST(PairJudgement, TooFewTimesAreSaidToBeTooFew) {
   const PairJudgement found = judge(4, slow_rank(1, 3), {1048576});
   EXPECT_THAT(found.findings, IsEmpty());
