@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <filesystem>
@@ -131,6 +132,11 @@ bool hides_all(const std::string& devices) {
         "--backend {}: no module {}: {}configure with -D{}=ON and build (target modules)", name,
         module_path(name).string(), install, module.option));
   }
+  if (name.starts_with("gloo-"))
+    throw Unsupported(fmt::format(
+        "--backend {}: no module {}: configure with -DCCL_GLOO_SOURCE=CHECKOUT_OF_GLOO and build "
+        "(target modules)",
+        name, module_path(name).string()));
   if (name == "mpi")
     throw Unsupported(
         "--backend mpi: no MPI module in " + module_folder().string() +
@@ -139,6 +145,7 @@ bool hides_all(const std::string& devices) {
   Names accepted = {"auto"};
   for (const Known& module : known_modules)
     if (is_here(module.name)) accepted.emplace_back(module.name);
+  for (const std::string& module : dated_gloos()) accepted.push_back(module);
   if (is_here("mpi-openmpi") || is_here("mpi-mpich")) accepted.emplace_back("mpi");
   accepted.emplace_back("loopback");
   throw UsageError(
@@ -174,6 +181,19 @@ std::optional<std::string> gpu_evidence(const std::string& root) {
 std::vector<std::string> known_backends() {
   std::vector<std::string> names = {"auto", "loopback", "mpi"};
   for (const Known& module : known_modules) names.emplace_back(module.name);
+  return names;
+}
+
+std::vector<std::string> dated_gloos() {
+  constexpr std::string_view prefix = "ccl-";
+  std::vector<std::string> names;
+  std::error_code none;
+  for (const auto& file : std::filesystem::directory_iterator(module_folder(), none)) {
+    const std::string name = file.path().stem().string();
+    if (name.starts_with("ccl-gloo-") && file.path().extension() == ".so")
+      names.push_back(name.substr(prefix.size()));
+  }
+  std::sort(names.begin(), names.end());
   return names;
 }
 

@@ -36,6 +36,9 @@ std::vector<CpuCore> cpu_topology();
 // Returns the names that --backend accepts where all modules are there.
 std::vector<std::string> known_backends();
 
+// Returns the modules over checkouts of Gloo that are here, the oldest first: "gloo-20260421".
+std::vector<std::string> dated_gloos();
+
 // Returns what says that this machine has GPUs to test, so that a quiet run on the CPU would be the
 // wrong answer: "PCI device 0000:0f:00.0 is an NVIDIA GPU", "CUDA_VISIBLE_DEVICES is set", ...
 // nullopt if nothing does, or if a launcher says that there is none. root: in front of /sys and

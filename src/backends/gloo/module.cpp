@@ -22,9 +22,9 @@ class GlooBackend : public Backend {
  public:
   BackendInfo info() const override {
     return {
-        .name = "gloo",
-        .version =
-            fmt::format("{}.{}.{}", GLOO_VERSION_MAJOR, GLOO_VERSION_MINOR, GLOO_VERSION_PATCH),
+        .name = CCL_GLOO_NAME,
+        .version = fmt::format("{}.{}.{}{}", GLOO_VERSION_MAJOR, GLOO_VERSION_MINOR,
+                               GLOO_VERSION_PATCH, CCL_GLOO_COMMIT),
         .library = library_file(),
         // While a full mesh connects, each pair has a socket and may still have its listener; the
         // device has three more.

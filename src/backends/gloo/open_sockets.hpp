@@ -9,8 +9,8 @@
 
 namespace ccl_tests::gloo_module {
 
-// Throws Unsupported if this host has fewer TCP ports than its ranks need: Gloo listens at one for
-// each rank and peer. Throws Error, Timeout. Collective.
+// Throws Unsupported if this host has fewer TCP ports than its ranks need: Gloo before 2023 listens
+// at one for each rank and peer. Throws Error, Timeout. Collective.
 void require_ports(ControlChannel& channel, double limit_s);
 
 // Gloo's own closeConnections() wakes nobody who waits: it closes the sockets under Gloo's event
