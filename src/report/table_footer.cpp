@@ -256,7 +256,8 @@ std::string next(const RunInfo& run, const RunSummary& summary) {
     text = "a fault without :call=, :every= and :phase= is done to every call";
   } else if (summary.verdict == Verdict::unreliable && run.oversubscribed) {
     text = run.ranks > 2 ? "fewer ranks or more CPUs" : "more CPUs";
-    if (run.backend == "gloo") text += "; over MPI ranks have no second busy thread: --backend mpi";
+    if (run.backend.starts_with("gloo"))
+      text += "; over MPI ranks have no second busy thread: --backend mpi";
   } else if (summary.verdict == Verdict::unreliable) {
     text = "a quieter machine (top shows what else runs), or --passes 5, which take longer";
   } else if (summary.verdict == Verdict::ok && run.options.check.calls == 0) {

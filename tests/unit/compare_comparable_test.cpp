@@ -47,6 +47,7 @@ TEST(Comparable, RunsOfWhichOneWaitsForCpusAreComparedAsSinglesAlone) {
 TEST(Comparable, NamesTheFieldAndBothValues) {
   EXPECT_EQ(refusal([](RecordedRun& run) { run.info.backend = "mpi"; }),
             "cannot compare: backend is 'gloo' in base.jsonl and 'mpi' in head.jsonl");
+  EXPECT_EQ(refusal([](RecordedRun& run) { run.info.backend = "gloo-20260421"; }), "");
   EXPECT_THAT(refusal([](RecordedRun& run) { run.info.program = "gather_perf"; }),
               HasSubstr("program is 'all_reduce_perf' in base.jsonl and 'gather_perf'"));
   EXPECT_THAT(refusal([](RecordedRun& run) { run.info.ranks = 4; }),
