@@ -23,7 +23,7 @@ system_tests_of() {
     collectives/*) echo programs mpi example ;;
     examples/recipes/*) echo recipes readme ;;
     examples/*) echo example data_parallel install ;;
-    src/backends/gloo/*) echo programs pingpong cluster ;;
+    src/backends/gloo/*) echo programs pingpong cluster gloo_source ;;
     src/backends/mpi/*) echo mpi primitives simulate acceptance_simulated ;;
     src/backends/nccl/* | src/devices/* | verify/*cu* | tests/fake_gpu/*) echo fake_gpu fake_gpu_algorithm gpu_check ;;
     src/backends/*) echo programs example bad_input ;;
