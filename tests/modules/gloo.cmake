@@ -4,6 +4,4 @@ ccl_add_test(gloo_test LABELS modules LIBRARIES nlohmann_json::nlohmann_json
     ${CMAKE_CURRENT_LIST_DIR}/gloo_addresses_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/gloo_traps_test.cpp
     ${PROJECT_SOURCE_DIR}/src/backends/gloo/addresses.cpp)
-if(TARGET ccl-gloo)
-  add_dependencies(gloo_test ccl-gloo)
-endif()
+add_dependencies(gloo_test cpu-modules)

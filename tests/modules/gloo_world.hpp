@@ -16,19 +16,10 @@
 
 namespace ccl_tests::test {
 
-inline BackendPtr gloo_or_skip() {
-  try {
-    return open_backend("gloo");
-  } catch (const Unsupported&) {
-    return nullptr;
-  }
-}
-
 // Runs body(rank, communicator) on `ranks` threads; returns what each threw, empty where nothing.
-inline std::vector<std::string> run_world(int ranks,
+inline std::vector<std::string> run_world(const BackendPtr& gloo, int ranks,
                                           const std::function<void(int, Communicator&)>& body,
                                           const BackendOptions& options = {}) {
-  const BackendPtr gloo = open_backend("gloo");
   const auto control = alone();
   ThreadRanks world(*control, ranks);
   std::vector<std::string> errors(static_cast<std::size_t>(ranks));

@@ -1,4 +1,5 @@
 // Every primitive at 1, 3 and 4 ranks on threads, over loopback and Gloo.
+#include <algorithm>
 #include <tuple>
 
 #include "src/primitives/agreement.hpp"
@@ -23,7 +24,9 @@ TEST_P(Primitives, AreRight) {
 
 std::string name_of(const testing::TestParamInfo<Parameters>& info) {
   const auto& [backend, ranks, subject] = info.param;
-  return fmt::format("{}_{}_{}", subject.name, backend, ranks);
+  std::string name = fmt::format("{}_{}_{}", subject.name, backend, ranks);
+  std::replace(name.begin(), name.end(), '-', '_');  // GoogleTest takes no others
+  return name;
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Primitives,

@@ -64,7 +64,8 @@ TEST(Groups, EveryProgramOverLoopback) { expect_right(LoopbackBackend(), every_c
 
 // A backend is given ranks, not rules: groups of one size, of several, in another order; nightly all.
 using GroupsOnGloo = OnGloo;
-TEST_F(GroupsOnGloo, EveryProgram) {
+INSTANTIATE_TEST_SUITE_P(Gloos, GroupsOnGloo, every_gloo);
+TEST_P(GroupsOnGloo, EveryProgram) {
   const std::vector<Case> few = {
       {1, "mod 2"}, {3, "mod 2"}, {4, "ranks 2,3,1,0"}, {6, "ranks 5,0,2;4,3,1"}};
   expect_right(*gloo_, nightly() ? every_case() : few);

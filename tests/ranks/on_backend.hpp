@@ -5,6 +5,7 @@
 
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "src/backends/registry.hpp"
 #include "src/core/error.hpp"
@@ -27,12 +28,24 @@ class OnBackend : public testing::TestWithParam<std::tuple<std::string, int>> {
   static int ranks() { return std::get<1>(GetParam()); }
   BackendPtr backend_;
 };
-inline const auto tested_backends = testing::Values(std::string("loopback"), std::string("gloo"));
+// Gloo, and the Gloos of checkouts that were built.
+inline const std::vector<std::string> tested_gloos = [] {
+  std::vector<std::string> names = dated_gloos();
+  names.insert(names.begin(), "gloo");
+  return names;
+}();
+inline const auto tested_backends = testing::ValuesIn([] {
+  std::vector<std::string> names = tested_gloos;
+  names.insert(names.begin(), "loopback");
+  return names;
+}());
+inline const auto every_gloo = testing::ValuesIn(tested_gloos);
 inline const auto every_backend = testing::Combine(tested_backends, testing::Values(1, 3, 4));
 
-class OnGloo : public testing::Test {
+// INSTANTIATE_TEST_SUITE_P(Gloos, X, every_gloo);
+class OnGloo : public testing::TestWithParam<std::string> {
  protected:
-  void SetUp() override { open_or_skip("gloo", gloo_); }
+  void SetUp() override { open_or_skip(GetParam(), gloo_); }
   BackendPtr gloo_;
 };
 

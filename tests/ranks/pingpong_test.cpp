@@ -68,7 +68,8 @@ void expect_right(const Backend& backend) {
 TEST(Pingpong, EveryFormOverLoopback) { expect_right(LoopbackBackend()); }
 
 using PingpongOnGloo = OnGloo;
-TEST_F(PingpongOnGloo, EveryForm) { expect_right(*gloo_); }
+INSTANTIATE_TEST_SUITE_P(Gloos, PingpongOnGloo, every_gloo);
+TEST_P(PingpongOnGloo, EveryForm) { expect_right(*gloo_); }
 
 // What one rank's messages are replaced by before they are sent.
 class WrongMessages : public FaultyCommunicator {

@@ -124,7 +124,7 @@ TEST_P(Right, UnevenBlocks) {
 // Of 3 MB the largest block is more than what the ring over Gloo has in flight.
 using RightOnGloo = Right;
 INSTANTIATE_TEST_SUITE_P(Backends, RightOnGloo,
-                         testing::Combine(testing::Values("gloo"), testing::Values(3, 4)));
+                         testing::Combine(every_gloo, testing::Values(3, 4)));
 TEST_P(RightOnGloo, LargeUnevenBlocks) {
   for (const Collective* collective : all_collectives()) {
     if (!collective->flags.skew) continue;
@@ -195,7 +195,8 @@ TEST_P(Right, LimitsDecideTheExitCode) {
 }
 
 using EmulatedOnGloo = OnGloo;
-TEST_F(EmulatedOnGloo, MarksComposedOperations) {
+INSTANTIATE_TEST_SUITE_P(Gloos, EmulatedOnGloo, every_gloo);
+TEST_P(EmulatedOnGloo, MarksComposedOperations) {
   Options o = quick(3);
   o.sweep.ops = {ReduceOp::sum, ReduceOp::avg, ReduceOp::mulsum};
   o.sweep.sizes = {64};

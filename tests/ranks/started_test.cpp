@@ -39,8 +39,7 @@ class Started : public OnBackend {
 INSTANTIATE_TEST_SUITE_P(Backends, Started, every_backend);
 class StartedAmongRanks : public Started {};  // operations are in flight
 INSTANTIATE_TEST_SUITE_P(Backends, StartedAmongRanks,
-                         testing::Combine(testing::Values(std::string("gloo")),
-                                          testing::Values(3, 4)));
+                         testing::Combine(every_gloo, testing::Values(3, 4)));
 
 constexpr int operations = 40;
 
