@@ -59,6 +59,28 @@ bool is_default(int signal) {
 
 }  // namespace
 
+const char* signal_name(int signal) {
+  struct Name {
+    int signal;
+    const char* name;
+  };
+  static constexpr std::array names = {
+      Name{SIGHUP, "HUP"},       Name{SIGINT, "INT"},       Name{SIGQUIT, "QUIT"},
+      Name{SIGILL, "ILL"},       Name{SIGTRAP, "TRAP"},     Name{SIGABRT, "ABRT"},
+      Name{SIGBUS, "BUS"},       Name{SIGFPE, "FPE"},       Name{SIGKILL, "KILL"},
+      Name{SIGUSR1, "USR1"},     Name{SIGSEGV, "SEGV"},     Name{SIGUSR2, "USR2"},
+      Name{SIGPIPE, "PIPE"},     Name{SIGALRM, "ALRM"},     Name{SIGTERM, "TERM"},
+      Name{SIGSTKFLT, "STKFLT"}, Name{SIGCHLD, "CHLD"},     Name{SIGCONT, "CONT"},
+      Name{SIGSTOP, "STOP"},     Name{SIGTSTP, "TSTP"},     Name{SIGTTIN, "TTIN"},
+      Name{SIGTTOU, "TTOU"},     Name{SIGURG, "URG"},       Name{SIGXCPU, "XCPU"},
+      Name{SIGXFSZ, "XFSZ"},     Name{SIGVTALRM, "VTALRM"}, Name{SIGPROF, "PROF"},
+      Name{SIGWINCH, "WINCH"},   Name{SIGPOLL, "POLL"},     Name{SIGPWR, "PWR"},
+      Name{SIGSYS, "SYS"}};
+  for (const Name& one : names)
+    if (one.signal == signal) return one.name;
+  return "?";
+}
+
 std::vector<int> ending_signals() {
   std::vector<int> signals = {SIGINT, SIGTERM};
   if (!is_ignored(SIGHUP)) signals.push_back(SIGHUP);

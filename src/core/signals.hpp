@@ -14,6 +14,10 @@ inline bool is_ignored(int signal) {
   return ::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
+// Returns the signal's name without SIG, "KILL", or "?" if it has none. A signal handler may call
+// this. glibc before 2.32 has no sigabbrev_np().
+const char* signal_name(int signal);
+
 // Returns the signals by which a person, a terminal or a batch system ends a run: SIGINT, SIGTERM;
 // SIGHUP unless ignored; SIGQUIT, SIGUSR1, SIGUSR2 and SIGXCPU if nobody ignores or handles them.
 // Slurm, LSF and Grid Engine announce the end of a job by the last three.

@@ -201,7 +201,7 @@ class ProcessRun {
 
   void interrupted(int signal) {
     const std::string what =
-        fmt::format("{}: interrupted by signal {} (SIG{})", me(), signal, sigabbrev_np(signal));
+        fmt::format("{}: interrupted by signal {} (SIG{})", me(), signal, signal_name(signal));
     failure_.put({128 + signal, what});
     if (started_) return;
     const std::string when = what + " during " + activity_.text();

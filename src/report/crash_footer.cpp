@@ -21,6 +21,7 @@
 #include <utility>
 
 #include "src/core/host.hpp"
+#include "src/core/signals.hpp"
 
 namespace ccl_tests {
 
@@ -125,10 +126,9 @@ void describe(const End& end, const char* doing, Text& how, Text& advice) {
     advice << "the library's message on stderr says why";
   } else {
     const int signal = WTERMSIG(end.status);
-    const char* const name = ::sigabbrev_np(signal);
     how << (signal == SIGKILL ? "process 0 was killed by signal "
                               : "process 0 was ended by signal ")
-        << static_cast<std::uint64_t>(signal) << " (SIG" << (name != nullptr ? name : "?") << ")";
+        << static_cast<std::uint64_t>(signal) << " (SIG" << signal_name(signal) << ")";
     if (end.stopped) {
       how << " after it had been stopped";
       advice << "SIGSTOP or a debugger stopped it, and whoever waited for it ended it";

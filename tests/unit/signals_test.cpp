@@ -60,6 +60,15 @@ bool is_default(int signal) {
   return ::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_DFL;
 }
 
+TEST(Signals, HaveTheNamesOfTheCLibrary) {
+  for (int signal = 1; signal < SIGRTMIN; ++signal) {
+    const char* const name = ::sigabbrev_np(signal);
+    EXPECT_STREQ(signal_name(signal), name != nullptr ? name : "?") << signal;
+  }
+  EXPECT_STREQ(signal_name(SIGRTMIN), "?");
+  EXPECT_STREQ(signal_name(0), "?");
+}
+
 TEST(Signals, ThatAForeignThreadTakesAreRead) {
   const ForeignThread foreign;
   {
