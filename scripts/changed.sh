@@ -41,6 +41,7 @@ system_tests_of() {
     tools/*) echo init gpu_check ;;
     scripts/plot*) echo plot ;;
     scripts/gpu_check*) echo gpu_check ;;
+    scripts/package.sh | scripts/debian_root.sh) echo package gpu_check ;;
     scripts/*) echo readme ;;
     *CMakeLists.txt | cmake/* | CMakePresets.json) echo install example ;;
     README.md | docs/*) echo readme ;;
