@@ -9,7 +9,7 @@
 #   --gpus     use so many [all]; --quick: fewer sizes; --time: begin no step later than that, and end with 8
 #   --limit    no step may take longer; --figures: expected figures in place of those in gpu_check_figures.sh, same lines
 #   --beside   run FILE, nccl-tests' own all_reduce_perf, and ours in turns, and print the ratios
-#   --pack     instead: the installed tree and the shared libraries it needs, for a machine that has only a driver and NCCL
+#   --pack     instead: the tree of scripts/package.sh in a folder, for a machine that has only a driver and NCCL
 # Exit codes: 0 every step went as expected, 2 usage, 3 no GPU here; else the most telling step's: 4 failed, 5 timed out, 7 wrong data, 8 not all done.
 # shellcheck disable=SC2016  # Markdown's backticks
 set -uo pipefail
@@ -119,9 +119,11 @@ if [[ -n $case_name ]]; then
 fi
 trap 'end_remaining "$mark"; rm -rf "$work"' EXIT
 if [[ -n $pack ]]; then
-  # shellcheck source=scripts/gpu_check_pack.sh
-  . "$here/gpu_check_pack.sh"
-  pack_tree
+  [[ -e $here/package.sh ]] || usage '--pack: only a clone can pack, and this is a packed tree; accepted: copy it'
+  bash "$here/package.sh" --prefix "$prefix" --folder "$pack" || exit
+  mib=$(du -sm "$pack" | cut -f 1)
+  if ((mib > 32)); then say "--pack: $mib MiB, more than 32; fewer CMAKE_CUDA_ARCHITECTURES make it smaller"; exit 4; fi
+  printf 'there: bash scripts/gpu_check.sh --out FOLDER\n'
   exit
 fi
 

@@ -201,14 +201,14 @@ run 8 "no time" "${gpu_check[@]}" --quick --out "$work/late" --only programs --t
 expect_in "$work/err" '--resume'
 unset LD_LIBRARY_PATH FAKE_NCCL_VERSION
 
-if command -v ldd >/dev/null; then
+if command -v patchelf >/dev/null; then
   run 0 "--pack" bash "$script" --prefix "$build" --pack "$work/packed"
   mv "$work/packed" "$work/moved here"
-  for name in gpu_check.sh gpu_check_steps.sh gpu_check_figures.sh gpu_check_beside.sh gpu_check_pack.sh program_flags.sh bin/device_check lib/libccl-tests.so lib/ccl-tests/ccl-nccl.so; do
+  for name in scripts/gpu_check.sh scripts/gpu_check_steps.sh scripts/gpu_check_figures.sh scripts/gpu_check_beside.sh scripts/program_flags.sh bin/device_check lib/libccl-tests.so lib/ccl-tests/ccl-nccl.so; do
     [ -e "$work/moved here/$name" ] || fail "the packed tree has no $name"
   done
   [ "$(du -sm "$work/moved here" | cut -f 1)" -le 32 ] || fail "the packed tree is larger than 32 MiB"
-  LD_LIBRARY_PATH=$work/moved\ here/lib ldd "$work/moved here/bin/device_check" | grep fmt | grep -qF "$work/moved here" || fail "fmt is not packed"
-  run 0 "--list from a packed tree" bash "$work/moved here/gpu_check.sh" --list
+  ldd "$work/moved here/bin/device_check" | grep fmt | grep -qF "$work/moved here" || fail "fmt is not packed"
+  run 0 "--list from a packed tree" bash "$work/moved here/scripts/gpu_check.sh" --list
 fi
 finish
