@@ -234,10 +234,10 @@ End wait_for_end(int alive, const char* state_file, pthread_mutex_t& running) {
   End end;
   int locked = ETIMEDOUT;
   while (locked == ETIMEDOUT && ::poll(&gone, 1, 0) <= 0) {
-    timespec look{};
-    ::clock_gettime(CLOCK_MONOTONIC, &look);
+    timespec look{};  // by a clock that may be set: glibc before 2.30 has no other
+    ::clock_gettime(CLOCK_REALTIME, &look);
     look.tv_sec += 2;
-    locked = ::pthread_mutex_clocklock(&running, CLOCK_MONOTONIC, &look);
+    locked = ::pthread_mutex_timedlock(&running, &look);
     if (locked == ETIMEDOUT) end.stopped = is_stopped(read_state(state, line));
   }
   // Before its owner is dead the process has no status: a system may have no such mutexes.
