@@ -64,6 +64,8 @@ portable_build() {
       target=$(readlink "$link")
       ln -sfn "$sysroot$target" "$link"
     done < <(find "$sysroot" -type l -lname '/*' ! -lname "$sysroot/*")
+    mkdir -p "$work/fallback"
+    cp -L "$libraries"/libstdc++.so.6 "$libraries"/libgcc_s.so.1 "$work/fallback/"
     for link in libc.so.6 libm.so.6 libpthread.so.0 librt.so.1 libdl.so.2; do
       quietly python3 "$here/hide_symbols.py" "$(readlink -f "$libraries/$link")" "GLIBC_$newest_glibc"
     done
@@ -159,7 +161,7 @@ add_libraries() { # FILE
 add_library() { # NAME FILE FOLDER
   local file=$2
   [[ ! -e $3/$1 && ! -e $tree/lib/$1 ]] || return 0
-  if $portable; then file=$work/sysroot/usr/lib/x86_64-linux-gnu/$1; fi
+  if $portable; then file=$work/fallback/$1; fi
   [[ -r $file ]] || die 4 "$1 is needed, but was not found"
   mkdir -p "$3"
   cp -L "$file" "$3/$1"
