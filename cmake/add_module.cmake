@@ -6,7 +6,7 @@ function(ccl_add_module target group)
     PREFIX "" CXX_VISIBILITY_PRESET hidden
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/ccl-tests
     INSTALL_RPATH "$ORIGIN/..")
-  target_link_libraries(${target} PRIVATE ccl)
+  target_link_libraries(${target} PRIVATE ccl ${CMAKE_DL_LIBS})
   install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/ccl-tests)
   add_dependencies(${group} ${target})
 endfunction()

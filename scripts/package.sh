@@ -64,6 +64,7 @@ portable_build() {
       target=$(readlink "$link")
       ln -sfn "$sysroot$target" "$link"
     done < <(find "$sysroot" -type l -lname '/*' ! -lname "$sysroot/*")
+    sed -i 's/^\(Libs:.* -lmpich\) .*/\1/' "$libraries/pkgconfig/mpich.pc"  # the others are what a static MPICH needs
     mkdir -p "$work/fallback"
     cp -L "$libraries"/libstdc++.so.6 "$libraries"/libgcc_s.so.1 "$work/fallback/"
     for link in libc.so.6 libm.so.6 libpthread.so.0 librt.so.1 libdl.so.2; do

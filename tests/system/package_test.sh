@@ -79,7 +79,7 @@ everywhere() {
       while IFS= read -r words; do row 0 sh -c "$words"; done < <(sed -e ':a; /\\$/ { N; s/\\\n//; ba }' "$scripts/../packaging/Containerfile" | sed -n 's/^RUN //p')
       words=$(sed -n 's/^CMD //p' "$scripts/../packaging/Containerfile" | tr -d '[],"')
       row 0 setpriv --reuid ccl --regid ccl --clear-groups env "$(sed -n 's/^ENV //p' "$scripts/../packaging/Containerfile")" sh -c "$words"
-      row 0 setpriv --reuid ccl --regid ccl --clear-groups mpirun -n 2 --oversubscribe bin/all_reduce_perf --backend mpi -b 8 -e 1M
+      row 0 setpriv --reuid ccl --regid ccl --clear-groups mpirun.openmpi -n 2 --oversubscribe bin/all_reduce_perf --backend mpi -b 8 -e 1M
     fi
     rm -rf --one-file-system "$root"
   done
