@@ -53,7 +53,7 @@ if [[ $mode == source ]]; then
   for package in "${packages[@]}"; do
     (cd "$work/parts" && apt source --download-only "$package") || failed
     dpkg-source --no-check -x "$work"/parts/*.dsc "$root/$package" >"$work/apt.log" 2>&1 || failed
-    rm -f "$work"/parts/*
+    rm -f "$work"/parts/* "$root"/*.orig.tar.*
   done
   exit 0
 fi

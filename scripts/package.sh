@@ -47,7 +47,7 @@ quietly() { "$@" >"$temporary/log" 2>&1 </dev/null || { tail -n 40 "$temporary/l
 # newer, serves us and the libraries beside us.
 newest_glibc=2.28 newest_libstdcxx=3.4.25 newest_cxxabi=1.3.11
 portable_build() {
-  local sysroot libraries link target package release
+  local sysroot libraries link target package
   for package in g++ cmake ninja make dpkg-source python3; do
     command -v "$package" >/dev/null || die 3 "$package is not here; install the packages g++, cmake, ninja-build, make, dpkg-dev and python3"
   done
@@ -106,8 +106,8 @@ TOOLCHAIN
     if [[ -n $gloo ]]; then
       cp -a "$gloo" "$work/sources/gloo"
     else
-      for release in bookworm sid; do bash "$here/debian_root.sh" --source "$release" "$work/sources" gloo && break; done
-      [[ -e $work/sources/gloo ]] || die 3 "Debian's archive has no sources of Gloo now; accepted: --gloo FOLDER"
+      bash "$here/debian_root.sh" --source bookworm "$work/sources" gloo ||
+        die 3 "Debian's archive does not give Gloo's sources now; accepted: --gloo FOLDER, a checkout of Gloo (Debian 12 has commit 5b14351)"
     fi
     cd "$work/sources"
     quietly "${configure[@]}" "${static[@]}" -S fmtlib -B fmt-build -DFMT_TEST=OFF -DFMT_DOC=OFF
