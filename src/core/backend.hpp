@@ -33,6 +33,7 @@ struct BackendOptions {
   int ranks_per_process = 1;                    // each on a thread
   bool cpus_short = false;                      // a host has fewer CPUs than busy threads
   std::map<std::string, std::string> own = {};  // --backend-option KEY=VALUE
+  bool several_threads = false;  // a rank calls the library from several threads at once
 
   // Returns the value that the user gave for a key of the backend's own. Returns nullopt if none.
   std::optional<std::string> get(const std::string& key) const;

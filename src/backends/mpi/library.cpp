@@ -81,8 +81,8 @@ void start(const std::string& thread_level) {
   check(MPI_Init_thread(nullptr, nullptr, wanted, &provided), "MPI_Init_thread");
 #ifndef SMPI_H  // a simulator runs all of a rank on one thread
   if (provided < wanted)
-    throw Unsupported(
-        fmt::format("--mpi-thread: this MPI library offers {} at most", name_of(provided)));
+    throw Unsupported(fmt::format("--mpi-thread: this MPI library offers {} at most, not {}",
+                                  name_of(provided), name_of(wanted)));
 #endif
 }
 

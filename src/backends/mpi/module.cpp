@@ -50,6 +50,17 @@ MPI_Comm make_group(const std::vector<int>& ranks) {
   return comm;
 }
 
+// Returns the level that the user or the program asks for; empty: start() chooses one.
+std::string level_of(const BackendOptions& options) {
+  constexpr const char* needed = "multiple";
+  if (!options.several_threads || options.mpi_thread == needed) return options.mpi_thread;
+  if (options.mpi_thread.empty()) return needed;
+  throw Unsupported(
+      fmt::format("--mpi-thread {}: this program calls MPI from several threads of a "
+                  "rank at once; accepted: {}",
+                  options.mpi_thread, needed));
+}
+
 class MpiBackend : public Backend {
  public:
   BackendInfo info() const override {
@@ -66,9 +77,7 @@ class MpiBackend : public Backend {
                 cuda_aware() ? std::vector{Memory::host, Memory::cuda} : std::vector{Memory::host},
             .one_rank_per_process = true};
   }
-  void start(const BackendOptions& options) const override {
-    mpi_module::start(options.mpi_thread);
-  }
+  void start(const BackendOptions& options) const override { mpi_module::start(level_of(options)); }
   void finish() const override { mpi_module::finish(); }
   std::string from_process_0(const std::string& bytes, int processes) const override {
     return mpi_module::from_process_0(bytes, processes);
@@ -83,7 +92,7 @@ class MpiBackend : public Backend {
       throw Unsupported(
           "--interface is for NCCL and Gloo; MPI takes its own (Open MPI: mpirun --mca "
           "btl_tcp_if_include NAME, MPICH: mpirun -iface NAME)");
-    mpi_module::start(options.mpi_thread);
+    mpi_module::start(level_of(options));
     return make_communicator(make_group(world_ranks(channel, options.init_timeout_s)),
                              options.device, CCL_MPI_LARGEST_COUNT);
   }
