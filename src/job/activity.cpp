@@ -94,6 +94,10 @@ void Heartbeat::beat(const std::stop_token& stop) {
   clear();
 }
 
+std::string stuck_text(double stuck_s) {
+  return fmt::format("inside the library for {:.0f} s without an end", stuck_s);
+}
+
 namespace {
 
 void watch(const std::stop_token& stop, const Activity& activity,

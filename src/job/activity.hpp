@@ -107,6 +107,9 @@ class Heartbeat {
   std::jthread thread_;
 };
 
+// Returns what is said of a rank that the watchdog found stuck.
+std::string stuck_text(double stuck_s);
+
 // Returns a thread that watches one rank until it is stopped: it looks once a second, or ten times
 // within a short limit. Calls on_stuck(seconds without a beat) at most once, on that thread.
 [[nodiscard]] std::jthread start_watchdog(const Activity& activity,

@@ -85,6 +85,19 @@ void Rank::start() {
   device_ = on_gpu ? gpu_ : &open_.keep(host_devices().open(0));
 }
 
+Rank::Rank(const Rank& started, ControlChannel& world, Activity& activity)
+    : process_(started.process_),
+      world_(world),
+      activity_(activity),
+      open_(started.open_),
+      table_(started.table_),
+      shortage_(started.shortage_),
+      gpu_(started.gpu_),
+      device_(started.device_),
+      on_failure_(started.on_failure_) {
+  if (process_.options.inject) injector_.emplace(world.rank(), process_.options.inject);
+}
+
 // Before anything is allocated or started: memory is next to the CPU that touches it first, and the
 // library's threads inherit the mask.
 void Rank::bind() {

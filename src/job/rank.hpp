@@ -6,11 +6,13 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/bootstrap/launch.hpp"
 #include "src/core/backend.hpp"
 #include "src/core/control_channel.hpp"
+#include "src/core/error.hpp"
 #include "src/inject/injecting_communicator.hpp"
 #include "src/job/activity.hpp"
 #include "src/job/job_setup.hpp"
@@ -57,6 +59,10 @@ class Rank {
     if (process.options.inject) injector_.emplace(world.rank(), process.options.inject);
   }
 
+  // A second end of a rank that has started, for another thread of the rank's: with a channel over
+  // all ranks and an activity of its own, and with its own count of faults. All must outlive it.
+  Rank(const Rank& started, ControlChannel& world, Activity& activity);
+
   // Learns who the other ranks are, and opens this rank's GPU if the job uses GPUs. Collective.
   // Throws UsageError that names the ranks which were told something else; Error, Timeout.
   void start();
@@ -84,6 +90,16 @@ class Rank {
   Communicator& connect_group(Communicator& world, ControlChannel& group, int color, int key);
   void close(Communicator& communicator) { open_.close(communicator); }
 
+  // Reports that a thread of the rank's failed, before the body of the rank knows: the job ends, and
+  // the operations of the rank's communicators fail. where: in front of the message. Thread-safe.
+  void fail(const std::string& where, Exit code, const std::string& what) const {
+    if (on_failure_) on_failure_(where, exit_code(code), what);
+  }
+  using OnFailure =
+      std::function<void(const std::string& where, int code, const std::string& what)>;
+  // Before the body begins: the receiver of what fail() reports.
+  void set_on_failure(OnFailure receiver) { on_failure_ = std::move(receiver); }
+
   // Rank 0's value on every rank. Collective. Throws Error, Timeout.
   int agree(int value) { return std::stoi(world_.broadcast(std::to_string(value), limit_s())); }
   // Returns when all ranks have come. Over the control channel.
@@ -103,6 +119,7 @@ class Rank {
   Device* gpu_ = nullptr;
   Device* device_ = nullptr;
   std::optional<Injector> injector_;
+  OnFailure on_failure_;
 };
 
 }  // namespace ccl_tests

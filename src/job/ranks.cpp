@@ -133,20 +133,22 @@ class ProcessRanks {
     ControlChannel& channel = channels_.rank(thread);
     Activity& mine = activity(thread);
     stacks_.begin(thread);
-    const auto report = [&](int code, const std::string& what) {
+    const auto report_at = [&](const std::string& where, int code, const std::string& what) {
       Failure own{code, fmt::format("rank {}/{} on {}: {}: {}", channel.rank(), channel.ranks(),
-                                    this_host(), mine.text(), what)};
+                                    this_host(), where, what)};
       if (code == exit_code(Exit::timed_out)) add_statuses(own);
       const Failure known = control_.wait_failure(0);
       if (known.code == 0 || !own.message.ends_with(known.message)) failed_here_ = true;
       failure_.put(explain(control_, own));
     };
+    const auto report = [&](int code, const std::string& what) {
+      report_at(mine.text(), code, what);
+    };
     try {
-      const auto watchdog = start_watchdog(mine, [&](double stuck_s) {
-        report(exit_code(Exit::timed_out),
-               fmt::format("inside the library for {:.0f} s without an end", stuck_s));
-      });
+      const auto watchdog = start_watchdog(
+          mine, [&](double stuck_s) { report(exit_code(Exit::timed_out), stuck_text(stuck_s)); });
       Rank rank(process_, channel, mine, open_);
+      rank.set_on_failure(report_at);
       rank.start();
       const int code = body_(rank);
       int worst = verdict_.load();
