@@ -9,6 +9,7 @@
 #include "src/core/serialize.hpp"
 #include "src/measure/measurement.hpp"
 #include "src/measure/sample_criterion.hpp"
+#include "src/record/row_text.hpp"
 #include "src/run/memory_limit.hpp"
 #include "src/run/reproduction_check.hpp"
 
@@ -192,17 +193,51 @@ PointRows BenchmarkRunner::warm_up(const Collective& collective, const SweepPoin
   const bool checks = options_.check.all && verifiable(p) && !collective.needs.synchronizes;
   call.make({.calls = 1, .checked = checks ? std::size_t{1} : 0});
   communicator().set_time_limit(options_.job.timeout_s);
+  if (!options_.check.all) return {};
+  return checked_rows(p, p.takes_part() ? call.report() : RankReport(), limits, first_call_words);
+}
+
+PointRows BenchmarkRunner::checked_rows(const Problem& p, const RankReport& mine,
+                                        const WaitLimits& limits, std::string_view where) {
   PointRows result;
-  if (!options_.check.all) return result;
   FormFindings found;
-  RankReport mine;
-  if (p.takes_part()) mine = call.report();
   for (const std::string& bytes : rank_.world().gather(to_text(mine), limits.exchange_s))
     found.reports.push_back(rank_report(bytes));
   if (!rank_.is_first()) return result;
   result.rows = unmeasured_rows(p);
-  add_first_call(result, row_context(p), found);
+  add_checked(result, row_context(p), found, where);
   return result;
+}
+
+PointRows BenchmarkRunner::repeat(const Collective& collective, const SweepPoint& point,
+                                  const std::function<bool()>& go_on) {
+  const Problem p = problem(collective, point, options_.spec, rank_.rank());
+  use_pattern(p);
+  const WaitLimits limits = wait_limits(options_, p);
+  const std::unique_ptr<Operation> operation = operation_of(p, limits);
+  rank_.activity().row(p.text() + ", in a loop beside others");
+  const bool checks = verifiable(p);
+  const CallPlan plan =
+      call_plan(p, Form::out_of_place, checks, limits, nullptr, communicator().clock());
+  OperationWorkload calls(p, Form::out_of_place, plan, *arena_, communicator(), *operation,
+                          *verifier_, rank_.activity());
+  const auto first = static_cast<std::size_t>(options_.check.calls);
+  calls.make({.calls = first, .checked = checks ? first : 0});
+  if (options_.check.all) {
+    while (go_on()) calls.make({.calls = 1, .checked = checks ? std::size_t{1} : 0});
+  } else {
+    const std::size_t slots = plan.slots.count;
+    calls.prepare({.samples = slots, .calls = 1});
+    for (std::size_t done = 0; done < slots || go_on(); ++done) {
+      rank_.activity().expect(limits.operation_s);
+      calls.issue(0, 1);
+      calls.wait();
+      rank_.activity().expect_nothing();  // go_on() may wait
+      if (done >= slots) calls.count(1);
+    }
+    calls.verify();
+  }
+  return checked_rows(p, calls.report(), limits, "in a loop");
 }
 
 PointRows BenchmarkRunner::glance(const Collective& collective, const SweepPoint& point,

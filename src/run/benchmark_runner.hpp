@@ -1,8 +1,10 @@
 // Rows on demand: the library behind every program.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "src/job/rank.hpp"
@@ -50,6 +52,12 @@ class BenchmarkRunner {
   // Returns on rank 0 the time of each group of a point, of the first placement that is measured,
   // from unverified calls; elsewhere nothing.
   std::vector<Measurement> times(const Collective& collective, const SweepPoint& point);
+  // Makes calls of a point, out of place and one after the other, while others are measured. Returns
+  // when go_on() says false, which it must do after the same number of calls on all ranks; it may
+  // wait. Under -c all each call is verified, otherwise those that are made before the first and
+  // what the last ones left. Returns on rank 0 rows without times that hold what verification found.
+  PointRows repeat(const Collective& collective, const SweepPoint& point,
+                   const std::function<bool()>& go_on);
   // Closes the communicators when all ranks have done with them.
   void close();
 
@@ -66,6 +74,9 @@ class BenchmarkRunner {
                         const WaitLimits& limits);
   RankReport take_form(const Problem& p, Form form, Operation& operation, bool checks,
                        StoppingCriterion& criterion, const WaitLimits& limits);
+  // Returns on rank 0 the rows of calls that were checked and not timed. where: of wrong ones.
+  PointRows checked_rows(const Problem& p, const RankReport& mine, const WaitLimits& limits,
+                         std::string_view where);
   std::vector<Row> unmeasured_rows(const Problem& p) const;
   RowContext row_context(const Problem& p) const;
 

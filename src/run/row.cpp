@@ -292,12 +292,13 @@ void add_form(PointRows& result, const RowContext& in, Form form, const FormFind
   }
 }
 
-void add_first_call(PointRows& result, const RowContext& in, const FormFindings& found) {
+void add_checked(PointRows& result, const RowContext& in, const FormFindings& found,
+                 std::string_view where) {
   for (std::size_t g = 0; g < result.rows.size(); ++g) {
     Measurement& m = result.rows[g].out_of_place;
     m.calls = found.reports.front().calls;
     m.verified_calls = found.reports.front().verified;
-    add_mismatches(result, in, g, first_call_words, found, m);
+    add_mismatches(result, in, g, where, found, m);
     for (const Mismatch& mismatch : m.mismatches) m.wrong = m.wrong.value_or(0) + mismatch.wrong;
     m.failed_ranks = m.mismatches.size();
   }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "src/measure/stopping.hpp"
@@ -61,8 +62,9 @@ bool repeats_out_of_place(const Problem& problem, Form form);
 // Sets the cell of that form in the row of each group, and adds what is wrong.
 void add_form(PointRows& result, const RowContext& in, Form form, const FormFindings& found);
 
-// As add_form, of a call that no row is of: what was checked, no times.
-void add_first_call(PointRows& result, const RowContext& in, const FormFindings& found);
+// As add_form, of calls that no row is of: what was checked, no times. where: of wrong ones.
+void add_checked(PointRows& result, const RowContext& in, const FormFindings& found,
+                 std::string_view where);
 
 // Sets how near each cell's time is to the lower bound of a call that takes so many rounds.
 void add_efficiency(Row& row, const Ceiling& ceiling, int rounds);
