@@ -126,7 +126,8 @@ void declare_library(FlagSet& set, Options& o) {
   set.add(b.mpi_thread, "--mpi-thread", "LEVEL",
           "MPI's thread level: single, funneled, serialized or multiple",
           one_of({"single", "funneled", "serialized", "multiple"}),
-          {.by_default = "single on one host, else funneled", .recorded = "mpi_thread"});
+          {.by_default = b.several_threads ? "multiple" : "single on one host, else funneled",
+           .recorded = "mpi_thread"});
   set.add(b.transport, "--transport", "NAME", "Gloo: tcp or ibverbs", one_of({"tcp", "ibverbs"}),
           {.by_default = "tcp", .recorded = "transport"});
   set.add(b.gloo_algorithm, "--gloo-algorithm", "NAME", "Gloo's all_reduce: ring or bcube",
