@@ -37,6 +37,7 @@ system_tests_of() {
     src/run/* | src/core/* | src/* | verify/*) echo programs groups failures files mpi ;;
     tools/acceptance/*) echo acceptance acceptance_simulated acceptance_page ;;
     tools/compare/*) echo compare ;;
+    tools/mesh/*) echo mesh ;;
     tools/selftest/*) echo selftest ;;
     tools/*) echo init gpu_check ;;
     scripts/plot*) echo plot ;;
