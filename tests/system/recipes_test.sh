@@ -80,6 +80,11 @@ expect_in "$work/out" ": 0 slower, "
 run 6 "slower: with a launcher" env LAUNCH="env -u HOME" "$recipes/slower.sh" "$bin/all_reduce_perf $flags" "$work/ten_times $flags" --pairs 6 --probe-limit 0
 expect_in "$work/out" "env -u HOME $work/ten_times"
 
+# Which of my groups disturb each other? On a busy machine a time may be too uncertain: 8.
+run "0|8" "mesh: four ranks" env MESH=dp=2,tp=2 DO=tp:all_reduce:4K,dp:all_gather:64K "$recipes/mesh.sh" -t 4 --backend gloo --rounds 3 --turn-time 0.01
+expect_in "$work/out" "times as long beside:"
+run 2 "mesh: too few ranks" "$recipes/mesh.sh" -t 3 --backend gloo
+
 # Does my cluster pass? Here on one host.
 cat >plan.toml <<'PLAN'
 sanity = { run = false }
