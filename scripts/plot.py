@@ -40,12 +40,13 @@ def options(arguments):
     add("-o", "--output", metavar="FILE", help="write a picture: .svg or .png")
     add("--terminal", action="store_true", help="print a plot of busbw as text")
     add("--kind", default="both", choices=("both", "time", "busbw", "passes", "model", "efficiency",
-                                           "load", "series", "distribution", "ranks"),
+                                           "load", "series", "distribution", "ranks",
+                                           "slowdown"),
         help="what to plot; passes: the spread of each row over cycles and runs; model: times and"
              " their fit; efficiency: of runs with --ceiling; load: of moe programs, against the"
              " busiest rank's load; of runs with --raw, for one size:"
              " series: every stamp in its order; distribution: of stamps; ranks: every rank's"
-             " stamps as colours [both]")
+             " stamps as colours; slowdown: the matrix of a file of mesh_perf [both]")
     add("--placement", choices=("out_of_place", "in_place", "both"),
         help="which columns to plot [out_of_place; of runs with -O 0 in_place]")
     add("--labels", metavar="A,B", help="names of the runs, in the order of the files")
@@ -63,8 +64,36 @@ def options(arguments):
     return o
 
 
+def draw_with(output, draw):
+    """Calls draw(), which needs matplotlib and writes `output`. Returns the exit code."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        print(
+            f"plot.py: {sys.executable} has no matplotlib: install it with 'apt-get install"
+            " python3-matplotlib' (for /usr/bin/python3) or 'pip install matplotlib'",
+            file=sys.stderr,
+        )
+        return 3
+    try:
+        draw()
+    except OSError as error:
+        raise results.BadInput(f"{output}: {error.strerror}") from None
+    return 0
+
+
+def draw_slowdowns(o):
+    if len(o.files) != 1:
+        raise results.BadInput(f"--kind slowdown: {len(o.files)} files; give one, of mesh_perf -J")
+    from plots import mesh
+
+    return draw_with(o.output, lambda: mesh.draw(o.files[0], o.output, o.size))
+
+
 def main(arguments):
     o = options(arguments)
+    if o.kind == "slowdown":
+        return draw_slowdowns(o)
     runs = [run for path in o.files for run in results.read(path)]
     results.name_runs(runs, o.labels.split(",") if o.labels else None)
     of_stamps = o.kind in ("series", "distribution", "ranks")
@@ -77,22 +106,13 @@ def main(arguments):
         print(terminal.plot(lines))
     if not o.output:
         return 0
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        print(
-            f"plot.py: {sys.executable} has no matplotlib: install it with 'apt-get install"
-            " python3-matplotlib' (for /usr/bin/python3) or 'pip install matplotlib'",
-            file=sys.stderr,
-        )
-        return 3
-    from plots import picture, stamps
 
-    try:
+    def draw():
+        from plots import picture, stamps
+
         (stamps if of_stamps else picture).draw(lines, o.kind, o.output, o.size)
-    except OSError as error:
-        raise results.BadInput(f"{o.output}: {error.strerror}") from None
-    return 0
+
+    return draw_with(o.output, draw)
 
 
 if __name__ == "__main__":

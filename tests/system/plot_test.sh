@@ -192,4 +192,20 @@ beside 2 "a file without a table" --theirs "$tables/steps.tsv" --ours "$tables/o
 expect_in "$work/err" 'holds no row of a table'
 beside 2 "a picture in no folder" --theirs "$tables/theirs1.txt" --ours "$tables/ours1.txt" -o "$work/none/none.svg"
 [ "$(wc -l <"$work/err")" -eq 1 ] || fail "not one line: $(cat "$work/err")"
+# The matrix of mesh_perf.
+cat >"$work/mesh.jsonl" <<'LINES'
+{"type":"mesh_header","backend":"gloo","mesh":"dp=2,tp=2","order":"megatron","ranks":4,"hosts":2,"patterns":[{"name":"tp:all_reduce:1M"},{"name":"dp:all_gather:64M"}]}
+{"type":"mesh_turn","round":0,"victim":"tp:all_reduce:1M","beside":[],"time_s":0.001}
+{"type":"mesh_alone","victim":"tp:all_reduce:1M","time_s":{"value":0.001,"low":0.00095,"high":0.00105}}
+{"type":"mesh_slowdown","victim":"tp:all_reduce:1M","beside":["dp:all_gather:64M"],"ratio":{"value":2.93,"low":2.8,"high":3.05}}
+{"type":"mesh_alone","victim":"dp:all_gather:64M","time_s":null,"why_not":"few"}
+{"type":"mesh_slowdown","victim":"dp:all_gather:64M","beside":["tp:all_reduce:1M"],"ratio":null}
+LINES
+plots 0 "slowdowns" --kind slowdown "$work/mesh.jsonl" -o "$work/mesh.svg"
+svg "$work/mesh.svg" 2.93 "2.80 to 3.05" N/A tp:all_reduce:1M dp:all_gather:64M
+refused "slowdowns of another program" "holds no run of mesh_perf" --kind slowdown "$golden/plain.jsonl" -o "$work/x.svg"
+refused "slowdowns of two files" "2 files; give one" --kind slowdown "$work/mesh.jsonl" "$work/mesh.jsonl" -o "$work/x.svg"
+head -n 2 "$work/mesh.jsonl" >"$work/short.jsonl"
+refused "slowdowns of a run without an end" "was ended before its matrix was written" --kind slowdown "$work/short.jsonl" -o "$work/x.svg"
+refused "slowdowns as text" "--terminal plots busbw, not --kind slowdown" --kind slowdown "$work/mesh.jsonl" --terminal
 finish
