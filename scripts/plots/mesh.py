@@ -55,7 +55,7 @@ def draw(path, output, size):
     times = {line["victim"]: time_text(line) for line in alone}
     cells = cells_of(patterns, slowdowns)
     columns = len(patterns) + (1 if len(patterns) > 2 else 0)
-    most = max([2.0] + [ratio["value"] for ratio in cells.values() if ratio])
+    most = max([4.0] + [ratio["value"] for ratio in cells.values() if ratio])
     grid = [[math.nan] * columns for _ in patterns]
     for (row, column), ratio in cells.items():
         if ratio:

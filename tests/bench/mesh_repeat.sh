@@ -22,7 +22,7 @@ one_run() { # number
   for rank in 7 6 5 4 3 2 1 0; do
     RANK=$rank WORLD_SIZE=8 MASTER_ADDR=${CCL_CLUSTER}0 MASTER_PORT=29500 "$cluster" exec "$CCL_CLUSTER${host_of[rank]}" \
       "$build/bin/mesh_perf" --backend gloo --interface eth0 --mesh dp=2,tp=2,pp=2 \
-      --do "${DO:-tp:all_reduce:64K,dp:reduce_scatter:256K,pp:sendrecv:64K}" --rounds "${ROUNDS:-10}" --turn-time "${TURN:-0.2}" \
+      --do "${DO:-tp:all_reduce:64K,dp:reduce_scatter:64K,pp:sendrecv:32K}" --rounds "${ROUNDS:-8}" --turn-time "${TURN:-0.05}" \
       -J "$folder/run.$1.jsonl" --seed "$1" >"$folder/out.$rank" 2>"$folder/err.$rank" </dev/null &
     pids+=($!)
   done
