@@ -227,7 +227,7 @@ TEST(MeshTable, SaysWhatIsNotKnown) {
   const auto turns = rounds_of(4, [](int beside, std::size_t) { return 1e-3 * truth(beside); });
   const std::string table = table_text(patterns, matrix_of(3, turns));
   EXPECT_THAT(table, HasSubstr("all others"));
-  EXPECT_THAT(table, HasSubstr("1 tp:all_reduce:1M  1000.00 [1000.00,1000.00]"));
+  EXPECT_THAT(table, HasSubstr(" 1000.00 [1000.00,1000.00] "));
   EXPECT_THAT(table, HasSubstr("4.000 [4.000,4.000]"));
   EXPECT_THAT(table, HasSubstr("N/A"));
   EXPECT_EQ(beside_text(patterns, 0, 3), "dp:all_gather:1K, pp:sendrecv:8");

@@ -18,7 +18,7 @@ void set_alone(Victim& victim, std::span<const double> seconds, bool right) {
   const Estimate found = estimate(seconds, Statistic::median);
   if (!right) {
     victim.why_not = "data were wrong while it was alone";
-  } else if (!found.has_interval()) {
+  } else if (seconds.empty() || (found.value > 0 && !found.has_interval())) {
     victim.why_not =
         fmt::format("{} turns alone give no interval; use --rounds 3 or more", seconds.size());
   } else if (!(found.value > 0)) {

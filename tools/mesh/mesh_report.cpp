@@ -77,7 +77,7 @@ std::string table_text(const std::vector<Pattern>& patterns, const std::vector<V
   std::size_t width = 6;
   for (const Pattern& pattern : patterns) width = std::max(width, pattern.name.size());
   const bool has_all = patterns.size() > 2;
-  std::string text = fmt::format("#    {:<{}} {:>24}  times as long beside:\n#    {:<{}} {:>24}",
+  std::string text = fmt::format("#    {:<{}} {:>27}  times as long beside:\n#    {:<{}} {:>27}",
                                  "", width, "time alone (us)", "victim", width, "95 % interval");
   for (std::size_t b = 0; b < patterns.size(); ++b) text += fmt::format(" {:>{}}", b + 1, cell);
   text += has_all ? fmt::format(" {:>{}}\n", "all others", cell) : "\n";
@@ -91,7 +91,7 @@ std::string table_text(const std::vector<Pattern>& patterns, const std::vector<V
                                   ? fmt::format("{:.2f} [{:.2f},{:.2f}]", victim.alone->value * 1e6,
                                                 victim.alone->low * 1e6, victim.alone->high * 1e6)
                                   : "N/A";
-    text += fmt::format("  {:>2} {:<{}} {:>24}", v + 1, patterns[v].name, width, alone);
+    text += fmt::format("  {:>2} {:<{}} {:>27}", v + 1, patterns[v].name, width, alone);
     for (std::size_t b = 0; b < patterns.size() + (has_all ? 1 : 0); ++b)
       text += fmt::format(" {:>{}}", b == v ? "-" : cell_text(victim.slowdowns[b]), cell);
     text += '\n';
