@@ -44,10 +44,12 @@ for run in range(1, runs + 1):
         if line["type"] == "mesh_slowdown":
             found.setdefault((line["victim"], " + ".join(line["beside"])), {})[run] = line["ratio"]
 held_by_run = {run: 0 for run in range(1, runs + 1)}
+known_in_run = dict(held_by_run)
 for (victim, beside), ratios in found.items():
     known = {run: r for run, r in ratios.items() if r}
     held = 0
     for run, r in known.items():
+        known_in_run[run] += 1
         others = [math.log(o["value"]) for k, o in known.items() if k != run]
         inside = r["low"] <= math.exp(sum(others) / len(others)) <= r["high"] if others else False
         held += inside
@@ -55,8 +57,8 @@ for (victim, beside), ratios in found.items():
     values = [r["value"] for r in known.values()]
     width = [(r["high"] - r["low"]) / 2 / r["value"] for r in known.values()]
     print(f"{victim} beside {beside}: {min(values):.3f} to {max(values):.3f}, intervals +-{100 * sum(width) / len(width):.1f} %;"
-          f" {held} of {runs} runs hold the others' mean")
+          f" {held} of {len(known)} hold the others' mean")
 for run, held in held_by_run.items():
-    print(f"run {run}: {held} of {len(found)}")
-print(f"in all {sum(held_by_run.values())} of {runs * len(found)}")
+    print(f"run {run}: {held} of {known_in_run[run]}")
+print(f"in all {sum(held_by_run.values())} of {sum(known_in_run.values())}")
 PY
