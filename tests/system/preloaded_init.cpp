@@ -1,6 +1,8 @@
 // A library for LD_PRELOAD: an MPI that offers MPI_THREAD_SERIALIZED at most.
 #include <dlfcn.h>
 
+#include <initializer_list>
+
 extern "C" int MPI_Init_thread(int* argc, char*** argv, int wanted, int* provided) {
   constexpr int serialized = 2;  // in Open MPI and MPICH
   using Init = int (*)(int*, char***, int, int*);
