@@ -138,7 +138,7 @@ run 2 "-J .csv" "$mesh" --np 2 --backend gloo --mesh tp=2 --do tp:all_reduce:8 -
 run 2 "-J that cannot be written" "$mesh" --np 2 --backend gloo --mesh tp=2 --do tp:all_reduce:8 -J "$work/no/x.jsonl"
 run 3 "hypercube of 3 ranks" "$mesh" --np 3 --backend gloo --mesh tp=3 --do tp:hypercube:1200
 run 0 "--help" "$mesh" --help
-for word in --mesh --order --do --rounds --turn-time DeviceMesh Megatron "8  a pattern could not be measured alone"; do expect_in "$work/out" "$word"; done
+for word in --mesh --order --do --rounds --turn-time DeviceMesh Megatron "8 a pattern could not be measured alone"; do expect_in "$work/out" "$word"; done
 fake=$build/tests/fake_gpu
 if [ -e "$fake/lib/ccl-tests/ccl-nccl.so" ]; then
   run 3 "NCCL" env LD_LIBRARY_PATH="$fake/lib:$fake" FAKE_GPUS=2 "$mesh" -t 2 --backend nccl --mesh tp=2 --do tp:all_reduce:8
