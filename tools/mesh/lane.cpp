@@ -117,7 +117,7 @@ void Lane::run() {
     lock.unlock();
     std::exception_ptr failure;
     try {
-      const Watchdog watchdog(
+      const auto watchdog = start_watchdog(
           activity_, [this](double stuck_s) { report(stuck_text(stuck_s), Exit::timed_out); });
       work();
     } catch (const Error& e) {
