@@ -1,0 +1,3 @@
+ccl_add_test(replay_test LABELS unit LIBRARIES ccl-replay
+  SOURCES
+    replay_readers_test.cpp)

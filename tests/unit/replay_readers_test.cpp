@@ -1,0 +1,219 @@
+// What ccl_replay reads of each format, also of files that are cut off or no traces.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "src/core/error.hpp"
+#include "tests/unit/temporary_folder.hpp"
+#include "tools/replay/trace.hpp"
+
+namespace ccl_tests::replay {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr std::size_t many = 1000;
+
+class ReplayReaders : public testing::Test {
+ protected:
+  RankTrace read(const std::string& text, std::size_t most_calls = many) {
+    return read_trace(folder_.write("trace", text), most_calls);
+  }
+  std::string error(const std::string& text) {
+    try {
+      read(text);
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), Exit::failed);
+      EXPECT_THAT(std::string(e.what()), testing::Not(HasSubstr("\n")));
+      return e.what();
+    }
+    return "nothing was thrown";
+  }
+  TemporaryFolder folder_;
+};
+
+// An entry of a flight recorder.
+std::string entry(const std::string& name, int sequence, const std::string& in,
+                  const std::string& out, const std::string& more = {}) {
+  return fmt::format(
+      R"({{"profiling_name": "{}", "collective_seq_id": {}, "input_sizes": {}, "output_sizes": {}, )"
+      R"("input_dtypes": ["Float"], "output_dtypes": ["Float"], "process_group": ["1", "tp"]{}}})",
+      name, sequence, in, out, more);
+}
+
+TEST_F(ReplayReaders, FlightRecorderWithGroupsBehindItsEntries) {
+  const RankTrace t = read(fmt::format(
+      R"({{"version": "2.5", "entries": [{}, {}, {}, {}], "pg_status": {{"1": {{"last": [1, {{}}]}}}},
+          "pg_config": {{"1": {{"name": "1", "desc": "tp", "ranks": "[2, 5, 7]"}}}}}})",
+      entry("nccl:all_reduce", 8, "[[3, 5], [2]]", "[[3, 5], [2]]",
+            R"(, "time_created_ns": 1500000000)"),
+      entry("nccl:_all_gather_base", 9, "[[7]]", "[[21]]", R"(, "duration_ms": 0.5)"),
+      entry("nccl:coalesced", 9, "[]", "[]"), entry("nccl:send 0->2", 9, "[[11]]", "[]")));
+  EXPECT_EQ(t.format, "flight recorder");
+  ASSERT_THAT(t.calls, SizeIs(3));
+  ASSERT_THAT(t.groups, SizeIs(1));
+  EXPECT_THAT(t.groups[0].members, ElementsAre(2, 5, 7));
+  EXPECT_EQ(t.kinds[0].operation, OperationId::all_reduce);
+  EXPECT_EQ(t.kinds[0].in, 17U);
+  EXPECT_EQ(t.kinds[0].type.type, DataType::float32);
+  EXPECT_EQ(t.calls[0].sequence, 8U);
+  EXPECT_DOUBLE_EQ(t.calls[0].start_s, 1.5);
+  EXPECT_EQ(t.kinds[1].operation, OperationId::all_gather);
+  EXPECT_EQ(t.kinds[1].out, 21U);
+  EXPECT_FLOAT_EQ(t.calls[1].duration_s, 0.0005F);
+  EXPECT_TRUE(t.kinds[2].sends);
+  EXPECT_EQ(t.kinds[2].peer, 2);
+  EXPECT_EQ(t.calls[2].sequence, not_numbered);
+  EXPECT_THAT(t.marks, ElementsAre(testing::Pair("nccl:coalesced", 1)));
+  EXPECT_THAT(t.dropped, IsEmpty());
+}
+
+TEST_F(ReplayReaders, GroupsWithoutASizeHaveThatOfTheirCalls) {
+  const RankTrace t =
+      read(fmt::format(R"({{"entries": [{}, {}]}})", entry("gloo:all_reduce", 1, "[[7]]", "[[7]]"),
+                       entry("gloo:all_gather", 2, "[[7]]", "[[3, 7]]")));
+  EXPECT_EQ(t.groups[0].size, 3);
+  EXPECT_EQ(t.groups[0].about, "tp");
+}
+
+TEST_F(ReplayReaders, OlderFlightRecorderIsAList) {
+  const RankTrace t = read(
+      R"([{"profiling_name": "nccl:all_reduce", "seq_id": 3, "pg_id": 0, "input_sizes": [[4]], "output_sizes": [[4]]}])");
+  ASSERT_THAT(t.calls, SizeIs(1));
+  EXPECT_EQ(t.calls[0].sequence, 3U);
+  EXPECT_EQ(t.groups[0].name, "0");
+  EXPECT_THAT(t.groups[0].members, IsEmpty());
+  EXPECT_THAT(t.assumed, testing::Contains(HasSubstr("float")));
+}
+
+TEST_F(ReplayReaders, UnknownCallsAndTypesAreDroppedByReason) {
+  const RankTrace t = read(fmt::format(
+      R"({{"entries": [{}, {}, 7, {{"profiling_name": 3}}]}})",
+      entry("nccl:all_reduce_sparse", 1, "[[4]]", "[[4]]"),
+      R"({"profiling_name": "nccl:broadcast", "input_sizes": [[4]], "output_dtypes": ["QInt8"]})"));
+  EXPECT_THAT(t.calls, IsEmpty());
+  EXPECT_THAT(t.dropped, ElementsAre(testing::Pair(HasSubstr("''"), 1),
+                                     testing::Pair(HasSubstr("all_reduce_sparse"), 1),
+                                     testing::Pair("unknown type 'QInt8'", 1)));
+}
+
+const std::string init_node =
+    R"x({"id": 3, "name": "## process_group:init ##", "inputs": {"values": ["[{\"pg_name\": \"0\", \"pg_desc\": \"default_pg\", \"ranks\": [], \"group_size\": 3}]"]}})x";
+
+TEST_F(ReplayReaders, ExecutionTraceOfALibraryOnGpus) {
+  const RankTrace t = read(fmt::format(
+      R"({{"schema": "1.1.1-chakra.0.0.4", "pid": 1, "nodes": [{}, {{"name": "aten::add", "inputs": {{"values": [[1, 2]]}}}}, {}, {}, {}]}})",
+      init_node,
+      R"x({"name": "record_param_comms", "inputs": {"values": [[[1, 2, 0, 12, 4, "cuda:0"]], 57, ["0", "default_pg"], 1, "broadcast", [], [], 0, 1, 3], "types": ["GenericList[Tensor(float)]"]}, "outputs": {"values": [[[1, 2, 0, 12, 4, "cuda:0"]]]}})x",
+      R"({"name": "record_param_comms", "attrs": [{"name": "collective_name", "value": "all_to_allv"}, {"name": "dtype", "value": "Long"}, {"name": "in_msg_nelems", "value": 12}, {"name": "out_msg_nelems", "value": 8}, {"name": "in_split_size", "value": "[1,2,3]"}, {"name": "out_split_size", "value": "[4,0,0]"}, {"name": "pg_name", "value": "0"}], "inputs": {"values": [[[1, 2, 0, 12, 8, "cuda:0"]], 58, ["0", ""], 0, "all_to_allv", [1, 2, 3], [4, 0, 0], 0, 1, 3]}})",
+      R"({"name": "record_param_comms", "inputs": {"values": [57, ["0", ""], 0, "wait", [], [], 0, 1, 3]}})"));
+  EXPECT_EQ(t.format, "execution trace");
+  EXPECT_EQ(t.records, 5U);
+  ASSERT_THAT(t.calls, SizeIs(2));
+  EXPECT_EQ(t.kinds[0].operation, OperationId::broadcast);
+  EXPECT_EQ(t.kinds[0].root, 1);
+  EXPECT_EQ(t.kinds[0].in, 12U);
+  EXPECT_EQ(t.calls[0].sequence, 57U);
+  EXPECT_EQ(t.kinds[1].type.type, DataType::int64);
+  EXPECT_THAT(t.kinds[1].in_splits, ElementsAre(1, 2, 3));
+  EXPECT_THAT(t.kinds[1].out_splits, ElementsAre(4, 0, 0));
+  EXPECT_THAT(t.groups[0].members, ElementsAre(0, 1, 2));
+}
+
+TEST_F(ReplayReaders, ExecutionTraceOfOperatorsAlone) {
+  const std::string gather_node =
+      R"x({"name": "c10d::_allgather_base_", "inputs": {"values": [[1, 1, 0, 21, 4, "cpu"], [2, 2, 0, 7, 4, "cpu"], "<Object>", false, -1], "types": ["Tensor(float)", "Tensor(float)", "Object"]}})x";
+  const std::string send_node =
+      R"x({"name": "c10d::send", "inputs": {"values": [[[2, 2, 0, 7, 2, "cpu"]], "<Object>", 2, 0], "types": ["GenericList[Tensor(c10::BFloat16)]"]}})x";
+  const RankTrace one =
+      read(fmt::format(R"({{"nodes": [{}, {}, {}]}})", init_node, gather_node, send_node));
+  ASSERT_THAT(one.calls, SizeIs(2));
+  EXPECT_EQ(one.kinds[0].in, 7U);
+  EXPECT_EQ(one.kinds[0].out, 21U);
+  EXPECT_EQ(one.kinds[1].peer, 2);
+  EXPECT_EQ(one.kinds[1].type.type, DataType::bfloat16);
+  // Operators do not say which of several groups is meant.
+  const std::string two_groups =
+      R"x({"name": "## process_group:init ##", "inputs": {"values": ["[{\"pg_name\": \"0\", \"ranks\": [], \"group_size\": 3}, {\"pg_name\": \"1\", \"ranks\": [0, 1], \"group_size\": 2}]"]}})x";
+  const RankTrace two = read(fmt::format(R"({{"nodes": [{}, {}]}})", two_groups, gather_node));
+  EXPECT_THAT(two.calls, IsEmpty());
+  EXPECT_THAT(two.dropped, ElementsAre(testing::Pair(HasSubstr("several"), 1)));
+}
+
+std::string inspected(const std::string& coll, int number, std::size_t bytes) {
+  return fmt::format(
+      R"({{"header": {{"id": "0x9e", "rank": 2, "n_ranks": 4, "nnodes": 1}}, "metadata": {{"inspector_output_format_version": "v4.0"}}, )"
+      R"("coll_perf": {{"coll": "{}", "coll_sn": {}, "coll_msg_size_bytes": {}, "coll_exec_time_us": 110}}}})",
+      coll, number, bytes);
+}
+
+TEST_F(ReplayReaders, InspectorsSizeIsThatOfABlock) {
+  const RankTrace t =
+      read(inspected("ReduceScatter", 129, 65536) + "\n" + inspected("AllGather", 130, 7) + "\n");
+  ASSERT_THAT(t.calls, SizeIs(2));
+  EXPECT_TRUE(t.sampled);
+  EXPECT_EQ(t.kinds[0].out, 16384U);
+  EXPECT_EQ(t.kinds[0].in, 4 * 16384U);
+  EXPECT_EQ(t.kinds[1].in, 7U);
+  EXPECT_EQ(t.kinds[1].type.type, DataType::uint8);
+  EXPECT_EQ(t.groups[0].rank, 2);
+  EXPECT_EQ(t.groups[0].size, 4);
+  EXPECT_FLOAT_EQ(t.calls[0].duration_s, 110e-6F);
+  EXPECT_THAT(
+      error(inspected("AllGather", 1, 7) + "\n" + inspected("AllGather", 2, 7).substr(0, 90)),
+      HasSubstr("line 2 is cut off"));
+}
+
+constexpr const char* nccl_init =
+    "a:12:12 [0] NCCL INFO ncclCommInitRank comm 0x55 rank 1 nranks 3 cudaDev 0 nvmlDev 0 busId 1000 commId 0x77 - Init COMPLETE\n";
+constexpr const char* nccl_call =
+    "a:12:19 [0] NCCL INFO AllReduce: opCount 1f sendbuff 0x7f recvbuff 0x7f count 18816 datatype 7 op 2 root 0 comm 0x55 [nranks=3] stream 0x5a\n";
+
+TEST_F(ReplayReaders, LogOfNccl) {
+  const RankTrace t = read(
+      std::string("starting\n") + nccl_init + nccl_call +
+      "a:12:19 [0] NCCL INFO Send: opCount 1f sendbuff (nil) recvbuff 0x7f count 5 datatype 0 op 0 root 2 comm 0x55 [nranks=3] stream 0x5a\n"
+      "a:12:19 [0] NCCL INFO AllGather: opCount 20 sendbuff 0x7f recvbuff 0x7f count 9 datatype 9 op 0 root 0 comm 0x99 [nranks=2] stream 0x5a\n");
+  ASSERT_THAT(t.calls, SizeIs(3));
+  EXPECT_EQ(t.kinds[0].op, ReduceOp::max);
+  EXPECT_EQ(t.kinds[0].type.type, DataType::float32);
+  EXPECT_EQ(t.kinds[0].in, 18816U);
+  EXPECT_EQ(t.groups[0].name, "0x77");
+  EXPECT_EQ(t.groups[0].rank, 1);
+  EXPECT_EQ(t.kinds[1].peer, 2);
+  EXPECT_EQ(t.kinds[2].out, 18U);
+  EXPECT_EQ(t.groups[1].name, "communicator 1 of 2 ranks");
+  EXPECT_THAT(t.assumed, testing::Contains(HasSubstr("no INIT")));
+  std::string other = nccl_call;
+  other[2] = '9';
+  EXPECT_THAT(error(std::string(nccl_call) + other), HasSubstr("2 processes"));
+}
+
+TEST_F(ReplayReaders, WhatIsNoTraceIsOneLine) {
+  EXPECT_THAT(error(""), HasSubstr("it is empty"));
+  EXPECT_THAT(error("\x80\x04\x95pickle"), HasSubstr("json.dump(pickle.load"));
+  EXPECT_THAT(error("\x1f\x8b\x08"), HasSubstr("gunzip"));
+  EXPECT_THAT(error("hello\n"), HasSubstr("accepted: an execution trace"));
+  EXPECT_THAT(error(R"({"traceEvents": []})"), HasSubstr("no \"entries\""));
+  EXPECT_THAT(error(R"({"entries": [{"profiling_name": "nccl:all)"),
+              HasSubstr("in the middle of a record"));
+  EXPECT_THAT(error(R"({"entries": [{]})"), HasSubstr("not JSON at byte 15"));
+  EXPECT_THAT(error(R"({"entries": [{"a": ")" + std::string(20 << 20, 'x') + R"("}]})"),
+              HasSubstr("more than 16 MiB"));
+}
+
+TEST_F(ReplayReaders, CallsBeyondTheLimitAreCounted) {
+  std::string log = nccl_init;
+  for (int k = 0; k < 5; ++k) log += nccl_call;
+  const RankTrace t = read(log, 2);
+  EXPECT_THAT(t.calls, SizeIs(2));
+  EXPECT_THAT(t.dropped, ElementsAre(testing::Pair(HasSubstr("--max-calls"), 3)));
+}
+
+}  // namespace
+}  // namespace ccl_tests::replay

@@ -1,0 +1,387 @@
+// Reads what PyTorch leaves in JSON: flight recorders and execution traces (Chakra host traces).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "src/core/error.hpp"
+#include "src/core/quote.hpp"
+#include "tools/replay/json_records.hpp"
+#include "tools/replay/trace.hpp"
+
+namespace ccl_tests::replay {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string text(const Json& object, const char* key) {
+  const auto at = object.find(key);
+  return at != object.end() && at->is_string() ? at->get<std::string>() : std::string();
+}
+
+std::optional<std::uint64_t> number(const Json& object, const char* key) {
+  const auto at = object.find(key);
+  if (at == object.end() || !at->is_number_integer() || at->get<std::int64_t>() < 0)
+    return std::nullopt;
+  return at->get<std::uint64_t>();
+}
+
+Json member(const Json& object, const char* key) {
+  const auto at = object.find(key);
+  return at != object.end() ? *at : Json();
+}
+
+// Reads [0, 1], or a text that holds it. Returns nothing for what is neither.
+std::vector<std::size_t> list(const Json& value) {
+  const Json parsed =
+      value.is_string() ? Json::parse(value.get<std::string>(), nullptr, false) : value;
+  std::vector<std::size_t> numbers;
+  if (!parsed.is_array()) return numbers;
+  for (const Json& one : parsed) {
+    if (!one.is_number_unsigned()) return {};
+    numbers.push_back(one.get<std::size_t>());
+  }
+  return numbers;
+}
+
+std::vector<int> ranks(const Json& value) {
+  std::vector<int> all;
+  for (const std::size_t rank : list(value)) all.push_back(static_cast<int>(rank));
+  return all;
+}
+
+// A process group in a trace: "0", or ["0", "default_pg"].
+TracedGroup group_of(const Json& value) {
+  TracedGroup group;
+  if (value.is_string()) group.name = value.get<std::string>();
+  if (value.is_number_integer()) group.name = std::to_string(value.get<std::int64_t>());
+  if (value.is_array() && !value.empty() && value[0].is_string()) {
+    group.name = value[0].get<std::string>();
+    if (value.size() > 1 && value[1].is_string()) group.about = value[1].get<std::string>();
+  }
+  return group;
+}
+
+// Sets the type of a call, and its sizes in elements of it. Returns false, and drops the call, if the type is not known.
+bool set_type(TraceBuilder& builder, FoundCall& call, const std::string& type, std::size_t in,
+              std::size_t out) {
+  const auto known = parse_traced_type(type);
+  if (!known && in + out > 0) {
+    builder.drop(fmt::format("unknown type {}", quote(type)));
+    return false;
+  }
+  call.type = known.value_or(TracedType());
+  call.in = in * call.type.elements;
+  call.out = out * call.type.elements;
+  return true;
+}
+
+// Records what PyTorch does not.
+void assume_sum(TraceBuilder& builder, const FoundCall& call) {
+  if (reducing_operations.has(call.operation))
+    builder.assume("reductions are sums: PyTorch does not record the operation");
+}
+
+// ---- Flight recorders.
+
+// Returns the elements of a list of shapes: [[3, 4], [5]] are 17.
+std::size_t elements(const Json& shapes) {
+  std::size_t all = 0;
+  if (!shapes.is_array()) return 0;
+  for (const Json& shape : shapes) {
+    const std::vector<std::size_t> sizes = list(shape);
+    if (shape.is_array() && sizes.size() == shape.size())
+      all += std::accumulate(sizes.begin(), sizes.end(), std::size_t{1}, std::multiplies<>());
+  }
+  return all;
+}
+
+// Reads the ranks behind "nccl:send 0->1" and "nccl:recv 0<-1": first this rank, then the peer.
+std::optional<int> peer_in(const std::string& name) {
+  std::size_t at = name.find("->");
+  if (at == std::string::npos) at = name.find("<-");
+  if (at == std::string::npos || at + 2 >= name.size()) return std::nullopt;
+  const std::string digits = name.substr(at + 2);
+  if (digits.find_first_not_of("0123456789") != std::string::npos || digits.size() > 6)
+    return std::nullopt;
+  return std::stoi(digits);
+}
+
+// Returns the type of the tensors that a call receives or, if there are none, sends. Empty if there is none.
+std::string entry_type(const Json& entry) {
+  for (const char* key : {"output_dtypes", "input_dtypes"}) {
+    const Json types = member(entry, key);
+    if (types.is_array() && !types.empty() && types[0].is_string())
+      return types[0].get<std::string>();
+  }
+  return {};
+}
+
+void take_entry(TraceBuilder& builder, const Json& entry) {
+  const std::string name = text(entry, "profiling_name");
+  if (is_mark(name)) return builder.mark(name);
+  const auto operation = parse_traced_operation(name);
+  if (!operation) return builder.drop(fmt::format("unknown call {}", quote(name)));
+  FoundCall call;
+  call.operation = operation->operation;
+  call.sends = operation->sends;
+  const bool message = call.operation == OperationId::transfer;
+  TracedGroup group;
+  for (const char* key : {"process_group", "pg_name", "pg_id"})
+    if (group.name.empty() && entry.contains(key)) group = group_of(entry[key]);
+  call.group_name = group.name;
+  if (!group.about.empty()) builder.describe(group.name, group.about);
+  if (!message) {
+    call.sequence = number(entry, "collective_seq_id");
+    if (!call.sequence) call.sequence = number(entry, "seq_id");
+  }
+  if (const auto ns = number(entry, "time_created_ns"))
+    call.start_s = static_cast<double>(*ns) / 1e9;
+  if (entry.contains("duration_ms") && entry["duration_ms"].is_number())
+    call.duration_s = entry["duration_ms"].get<double>() / 1e3;
+  if (message) {
+    const auto peer = peer_in(name);
+    if (!peer) return builder.drop(fmt::format("{} names no peer", quote(name)));
+    call.peer = *peer;
+  }
+  const std::string type = entry_type(entry);
+  const std::size_t in = elements(member(entry, "input_sizes"));
+  const std::size_t out = elements(member(entry, "output_sizes"));
+  if (type.empty() && in + out > 0)
+    builder.assume("elements are of float: the recorder is too old to say");
+  if (!set_type(builder, call, type.empty() ? "float" : type, in, out)) return;
+  assume_sum(builder, call);
+  const bool rooted = received_by_root.has(call.operation) || sent_by_root.has(call.operation);
+  if (rooted) builder.assume("roots are rank 0: the flight recorder does not record them");
+  builder.add(call);
+}
+
+void take_pg_config(TraceBuilder& builder, const Json& config) {
+  if (!config.is_object()) return;
+  for (const auto& [key, value] : config.items()) {
+    TracedGroup group;
+    group.name = text(value, "name").empty() ? key : text(value, "name");
+    if (group.name.empty()) continue;  // Gloo's groups are one entry without a name
+    group.about = text(value, "desc");
+    if (value.contains("ranks")) group.members = ranks(value["ranks"]);
+    group.size = static_cast<int>(group.members.size());
+    builder.describe(group);
+  }
+}
+
+// ---- Execution traces.
+
+// Returns the elements and the type of a value: a tensor is [id, storage, offset, elements, bytes of one, device], which lists may
+// hold.
+std::size_t tensor_elements(const Json& value) {
+  if (!value.is_array() || value.empty()) return 0;
+  if (value.size() == 6 && value[5].is_string() && value[3].is_number_unsigned())
+    return value[3].get<std::size_t>();
+  std::size_t all = 0;
+  for (const Json& one : value) all += tensor_elements(one);
+  return all;
+}
+
+// Returns the first tensor's type of "GenericList[Tensor(float),Tensor(float)]".
+std::string tensor_type(const Json& side, std::size_t at) {
+  if (!side.contains("types") || !side["types"].is_array() || side["types"].size() <= at) return {};
+  const std::string all = side["types"][at].is_string() ? side["types"][at].get<std::string>() : "";
+  const std::size_t begin = all.find("Tensor(");
+  if (begin == std::string::npos) return {};
+  return all.substr(begin, all.find(')', begin) + 1 - begin);
+}
+
+Json values_of(const Json& node, const char* side) {
+  if (!node.contains(side)) return Json::array();
+  const Json& part = node[side];
+  if (part.is_array()) return part;  // schemas before 1.1
+  return part.contains("values") && part["values"].is_array() ? part["values"] : Json::array();
+}
+
+Json attributes(const Json& node) {
+  Json all = Json::object();
+  if (node.contains("attrs") && node["attrs"].is_array())
+    for (const Json& one : node["attrs"])
+      if (one.is_object() && one.contains("value")) all[text(one, "name")] = one["value"];
+  return all;
+}
+
+// The calls of an execution trace. Libraries that PyTorch calls for GPUs have nodes of their own, which say more. For others
+// the nodes of PyTorch's operators are taken.
+class ExecutionTrace {
+ public:
+  ExecutionTrace(std::size_t most_calls)
+      : recorded_("execution trace", most_calls), operators_("execution trace", most_calls) {}
+
+  void take(const Json& node) {
+    recorded_.record();
+    operators_.record();
+    const std::string name = text(node, "name");
+    if (name.find("process_group:init") != std::string::npos) return take_groups(node);
+    if (name == "record_param_comms") {
+      is_recorded_ = true;
+      return take_recorded(node);
+    }
+    if (name.starts_with("c10d::") && !is_recorded_) take_operator(node, name);
+  }
+
+  RankTrace finish() {
+    if (is_recorded_) return recorded_.finish();
+    if (groups_ > 1) {
+      RankTrace none = operators_.finish();
+      if (const std::size_t calls = none.calls.size(); calls > 0)
+        none.dropped
+            ["nodes of PyTorch's operators name no process group, and the trace has several: "
+             "take the flight recorder"] += calls;
+      none.calls.clear();
+      return none;
+    }
+    return operators_.finish();
+  }
+
+ private:
+  void take_groups(const Json& node) {
+    const Json values = values_of(node, "inputs");
+    if (values.empty() || !values[0].is_string()) return;
+    const Json all = Json::parse(values[0].get<std::string>(), nullptr, false);
+    if (!all.is_array()) return recorded_.mark("process_group:init that is cut off");
+    for (const Json& one : all) {
+      TracedGroup group = group_of(one.contains("pg_name") ? one["pg_name"] : Json());
+      if (group.name.empty()) continue;
+      group.about = text(one, "pg_desc");
+      group.size = static_cast<int>(number(one, "group_size").value_or(0));
+      if (one.contains("ranks")) group.members = ranks(one["ranks"]);
+      if (group.members.empty()) {  // all ranks
+        group.members.resize(static_cast<std::size_t>(group.size));
+        std::iota(group.members.begin(), group.members.end(), 0);
+      }
+      recorded_.describe(group);
+      ++groups_;
+      if (groups_ > 1) continue;
+      only_group_ = group.name;
+      operators_.describe(group);
+    }
+  }
+
+  // The inputs are the tensors if there are any, then sequence, group, rank, name, splits.
+  void take_recorded(const Json& node) {
+    const Json attrs = attributes(node);
+    const Json values = values_of(node, "inputs");
+    std::size_t at = values.size();  // of the name
+    for (std::size_t k = 2; k < values.size() && at == values.size(); ++k)
+      if (values[k].is_string() && (parse_traced_operation(values[k].get<std::string>()) ||
+                                    is_mark(values[k].get<std::string>())))
+        at = k;
+    std::string name = text(attrs, "collective_name");
+    if (name.empty() && at < values.size()) name = values[at].get<std::string>();
+    if (is_mark(name)) return recorded_.mark(name);
+    const auto operation = parse_traced_operation(name);
+    if (!operation) return recorded_.drop(fmt::format("unknown call {}", quote(name)));
+    FoundCall call;
+    call.operation = operation->operation;
+    call.sends = operation->sends;
+    call.group_name = text(attrs, "pg_name");
+    if (at < values.size()) {
+      if (call.group_name.empty()) call.group_name = group_of(values[at - 2]).name;
+      if (values[at - 1].is_number_integer()) set_peer(call, values[at - 1].get<int>());
+      if (at >= 3 && call.operation != OperationId::transfer)
+        call.sequence = sequence_in(values[at - 3]);
+    }
+    const auto split = [&](const char* key, std::size_t behind) {
+      if (attrs.contains(key)) return list(attrs[key]);
+      return at + behind < values.size() ? list(values[at + behind]) : std::vector<std::size_t>();
+    };
+    call.in_splits = split("in_split_size", 1);
+    call.out_splits = split("out_split_size", 2);
+    const Json outputs = values_of(node, "outputs");
+    const bool has_tensors = at > 3 && at < values.size();
+    const std::size_t in =
+        number(attrs, "in_msg_nelems").value_or(has_tensors ? tensor_elements(values[0]) : 0);
+    const std::size_t out = number(attrs, "out_msg_nelems").value_or(tensor_elements(outputs));
+    std::string type = text(attrs, "dtype");
+    if (type.empty()) type = tensor_type(member(node, "inputs"), 0);
+    if (!set_type(recorded_, call, type, in, out)) return;
+    assume_sum(recorded_, call);
+    recorded_.add(call);
+  }
+
+  static std::optional<std::uint64_t> sequence_in(const Json& value) {
+    const Json& number = value.is_array() && !value.empty() ? value[0] : value;
+    return number.is_number_unsigned() ? std::optional(number.get<std::uint64_t>()) : std::nullopt;
+  }
+
+  // rank: the root of rooted operations, the peer of messages.
+  static void set_peer(FoundCall& call, int rank) {
+    if (call.operation == OperationId::transfer) call.peer = rank;
+    if (received_by_root.has(call.operation) || sent_by_root.has(call.operation)) call.root = rank;
+  }
+
+  // "c10d::NAME": what is received before what is sent, then the group, then the rest.
+  void take_operator(const Json& node, const std::string& name) {
+    if (is_mark(name)) return operators_.mark(name);
+    const auto operation = parse_traced_operation(name);
+    if (!operation) {
+      // c10d:: has functions that are no calls.
+      return operators_.mark(name);
+    }
+    FoundCall call;
+    call.operation = operation->operation;
+    call.sends = operation->sends;
+    call.group_name = only_group_;
+    const Json values = values_of(node, "inputs");
+    using enum OperationId;
+    const bool two =
+        OperationSet{all_gather, reduce_scatter, alltoall, gather, scatter}.has(call.operation);
+    const auto at = [&](std::size_t k) { return k < values.size() ? values[k] : Json(); };
+    const std::size_t out = tensor_elements(at(0));
+    const std::size_t in = two ? tensor_elements(at(1)) : out;
+    const std::size_t rank_at = call.operation == broadcast || call.operation == transfer ? 2 : 3;
+    if (at(rank_at).is_number_integer()) set_peer(call, at(rank_at).get<int>());
+    if (call.operation == alltoall) {
+      call.out_splits = list(at(3));
+      call.in_splits = list(at(4));
+    }
+    const bool barrier_node = call.operation == barrier;
+    std::string type = tensor_type(member(node, "inputs"), 0);
+    if (type.empty() && two) type = tensor_type(member(node, "inputs"), 1);
+    if (!set_type(operators_, call, type, barrier_node ? 0 : in, barrier_node ? 0 : out)) return;
+    assume_sum(operators_, call);
+    operators_.add(call);
+  }
+
+  TraceBuilder recorded_, operators_;
+  bool is_recorded_ = false;
+  std::size_t groups_ = 0;
+  std::string only_group_ = "0";
+};
+
+}  // namespace
+
+RankTrace read_json_trace(const std::string& path, std::size_t most_calls) {
+  TraceBuilder recorder("flight recorder", most_calls);
+  ExecutionTrace execution(most_calls);
+  bool has_entries = false, has_nodes = false;
+  for_each_record(path, {"entries", "nodes"}, {"pg_config"},
+                  [&](const std::string& name, const Json& record) {
+                    if (name == "pg_config") return take_pg_config(recorder, record);
+                    if (!record.is_object()) return;
+                    (name == "nodes" ? has_nodes : has_entries) = true;
+                    if (name == "nodes") return execution.take(record);
+                    recorder.record();
+                    take_entry(recorder, record);
+                  });
+  if (has_nodes) return execution.finish();
+  if (has_entries) return recorder.finish();
+  throw Error(fmt::format(
+      "cannot read {}: it has no \"entries\" of a flight recorder and no \"nodes\" of an "
+      "execution trace",
+      quote(path, shown_path_characters)));
+}
+
+}  // namespace ccl_tests::replay

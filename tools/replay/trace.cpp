@@ -1,0 +1,177 @@
+#include "tools/replay/trace.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <fstream>
+#include <utility>
+
+#include "src/core/error.hpp"
+#include "src/core/quote.hpp"
+
+namespace ccl_tests::replay {
+namespace {
+
+// Returns the name in small letters, without underscores, what stands before the last colon, and what follows a blank.
+std::string plain(std::string_view name) {
+  if (const std::size_t blank = name.find(' '); blank != std::string_view::npos)
+    name = name.substr(0, blank);
+  if (const std::size_t colon = name.rfind(':'); colon != std::string_view::npos)
+    name.remove_prefix(colon + 1);
+  std::string text;
+  for (const char c : name)
+    if (c != '_') text += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+std::string type_word(std::string_view name) {
+  std::string text(name);
+  for (const std::string_view noise : {"Tensor(", "c10::", ")"})
+    if (const std::size_t at = text.find(noise); at != std::string::npos)
+      text.erase(at, noise.size());
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+// Takes the size of a group from a call of it, if the trace has not said it.
+void learn_size(TracedGroup& group, const CallKind& call) {
+  if (group.size > 0 || !group.members.empty()) return;
+  const std::size_t one = call.operation == OperationId::all_gather ? call.in : call.out;
+  const std::size_t all = call.operation == OperationId::all_gather ? call.out : call.in;
+  const bool tells =
+      call.operation == OperationId::all_gather || call.operation == OperationId::reduce_scatter;
+  if (tells && one > 0 && all % one == 0) group.size = static_cast<int>(all / one);
+}
+
+}  // namespace
+
+std::optional<TracedType> parse_traced_type(std::string_view name) {
+  using enum DataType;
+  static const std::map<std::string, TracedType> types = {{"float", {float32}},
+                                                          {"double", {float64}},
+                                                          {"half", {half}},
+                                                          {"bfloat16", {bfloat16}},
+                                                          {"int", {int32}},
+                                                          {"long", {int64}},
+                                                          {"long int", {int64}},
+                                                          {"char", {int8}},
+                                                          {"signed char", {int8}},
+                                                          {"byte", {uint8}},
+                                                          {"unsigned char", {uint8}},
+                                                          {"bool", {uint8}},
+                                                          {"uint32", {uint32}},
+                                                          {"uint64", {uint64}},
+                                                          {"float8_e4m3fn", {f8e4m3}},
+                                                          {"float8_e5m2", {f8e5m2}},
+                                                          {"complexfloat", {float32, 2}},
+                                                          {"complexdouble", {float64, 2}},
+                                                          {"complex<float>", {float32, 2}},
+                                                          {"complex<double>", {float64, 2}},
+                                                          {"short", {uint8, 2, true}},
+                                                          {"short int", {uint8, 2, true}},
+                                                          {"uint16", {uint8, 2, true}},
+                                                          {"float8_e4m3fnuz", {uint8, 1, true}},
+                                                          {"float8_e5m2fnuz", {uint8, 1, true}}};
+  const auto found = types.find(type_word(name));
+  return found == types.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<TracedOperation> parse_traced_operation(std::string_view name) {
+  using enum OperationId;
+  static const std::map<std::string, TracedOperation> operations = {
+      {"allreduce", {all_reduce}},
+      {"allreducecoalesced", {all_reduce}},
+      {"allreducebarrier", {all_reduce}},
+      {"reduce", {reduce}},
+      {"reduceoop", {reduce}},
+      {"broadcast", {broadcast}},
+      {"broadcastoop", {broadcast}},
+      {"allgather", {all_gather}},
+      {"allgatherbase", {all_gather}},
+      {"allgatherintotensor", {all_gather}},
+      {"allgathercoalesced", {all_gather}},
+      {"allgatherintotensorcoalesced", {all_gather}},
+      {"reducescatter", {reduce_scatter}},
+      {"reducescatterbase", {reduce_scatter}},
+      {"reducescattertensor", {reduce_scatter}},
+      {"reducescattercoalesced", {reduce_scatter}},
+      {"reducescattertensorcoalesced", {reduce_scatter}},
+      {"alltoall", {alltoall}},
+      {"alltoallv", {alltoall}},
+      {"alltoallbase", {alltoall}},
+      {"alltoallsingle", {alltoall}},
+      {"gather", {gather}},
+      {"scatter", {scatter}},
+      {"barrier", {barrier}},
+      {"send", {transfer, true}},
+      {"recv", {transfer, false}}};
+  const auto found = operations.find(plain(name));
+  return found == operations.end() ? std::nullopt : std::optional(found->second);
+}
+
+bool is_mark(std::string_view name) {
+  static const std::set<std::string> marks = {"wait", "init", "coalesced", "groupstart",
+                                              "groupend"};
+  return marks.contains(plain(name));
+}
+
+std::uint32_t TraceBuilder::group_index(const std::string& name) {
+  const auto [at, is_new] =
+      group_indices_.try_emplace(name, static_cast<std::uint32_t>(trace_.groups.size()));
+  if (is_new) trace_.groups.push_back({.name = name});
+  return at->second;
+}
+
+void TraceBuilder::describe(const TracedGroup& group) {
+  trace_.groups[group_index(group.name)] = group;
+}
+
+void TraceBuilder::add(const FoundCall& call) {
+  constexpr std::size_t most_splits = 1 << 18;
+  const std::size_t splits = call.in_splits.size() + call.out_splits.size();
+  if (trace_.calls.size() >= most_calls_)
+    return drop(fmt::format("beyond the first {} of a rank (--max-calls)", most_calls_));
+  if (splits_ + splits > most_splits)
+    return drop(fmt::format("beyond the first {} splits of a rank that differ", most_splits));
+  CallKind kind = call;
+  kind.group = group_index(call.group_name);
+  learn_size(trace_.groups[kind.group], kind);
+  const auto [at, is_new] =
+      kind_indices_.try_emplace(kind, static_cast<std::uint32_t>(trace_.kinds.size()));
+  if (is_new) {
+    trace_.kinds.push_back(kind);
+    splits_ += splits;
+  }
+  trace_.calls.push_back({at->second,
+                          static_cast<std::uint32_t>(call.sequence.value_or(not_numbered)),
+                          call.start_s, static_cast<float>(call.duration_s)});
+}
+
+RankTrace read_trace(const std::string& path, std::size_t most_calls) {
+  constexpr std::size_t looked_at = 1 << 16;
+  const auto fail = [&](const std::string& why) -> Error {
+    return Error(fmt::format("cannot read {}: {}", quote(path, shown_path_characters), why));
+  };
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw fail("it cannot be opened");
+  std::string head(looked_at, '\0');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<std::size_t>(file.gcount()));
+  if (file.bad()) throw fail("it is no file");
+  const std::size_t first = head.find_first_not_of(" \t\r\n");
+  if (first == std::string::npos) throw fail("it is empty");
+  if (head.starts_with("\x80"))
+    throw fail(
+        "it is a pickle; convert it: python3 -c 'import json,pickle,sys; "
+        "json.dump(pickle.load(sys.stdin.buffer),sys.stdout)' <FILE >FILE.json");
+  if (head.starts_with("\x1f\x8b")) throw fail("it is compressed; unpack it: gunzip FILE");
+  if (head.find('\0') != std::string::npos) throw fail("it is no text");
+  if (head[first] != '{' && head[first] != '[') return read_nccl_log(path, most_calls);
+  const bool inspector = head.find("\"coll_perf\"") != std::string::npos ||
+                         head.find("\"inspector_output_format_version\"") != std::string::npos;
+  return inspector ? read_inspector(path, most_calls) : read_json_trace(path, most_calls);
+}
+
+}  // namespace ccl_tests::replay
