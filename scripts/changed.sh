@@ -38,6 +38,7 @@ system_tests_of() {
     tools/acceptance/*) echo acceptance acceptance_simulated acceptance_page ;;
     tools/compare/*) echo compare ;;
     tools/mesh/*) echo mesh ;;
+    tools/replay/*) echo replay ;;
     tools/selftest/*) echo selftest ;;
     tools/*) echo init gpu_check ;;
     scripts/plot*) echo plot ;;

@@ -7,7 +7,7 @@ export LC_ALL=C
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 say() { printf 'run: %s\n' "$*" >&2; }
 
-programs=(init_perf device_check ccl_acceptance ccl_compare ccl_selftest mesh_perf)
+programs=(init_perf device_check ccl_acceptance ccl_compare ccl_replay ccl_selftest mesh_perf)
 for file in "$root"/collectives/*.cpp; do
   [[ -e $file ]] || continue
   file=${file##*/}

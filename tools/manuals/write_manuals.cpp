@@ -17,6 +17,7 @@
 #include "tools/check_arguments.hpp"
 #include "tools/compare/arguments.hpp"
 #include "tools/mesh/arguments.hpp"
+#include "tools/replay/arguments.hpp"
 #include "tools/selftest/arguments.hpp"
 
 namespace ccl_tests::tools {
@@ -81,6 +82,7 @@ int main(int argc, char** argv) {
     tools::write_files<compare::Arguments>(argv[1], argv[2], compare::texts());
     tools::write_files<tools::CheckArguments>(argv[1], argv[2], tools::check_texts());
     tools::write_files<mesh::Arguments>(argv[1], argv[2], mesh::texts());
+    tools::write_files<replay::Arguments>(argv[1], argv[2], replay::texts());
     tools::write_files<selftest::Arguments>(argv[1], argv[2], selftest::texts());
     tools::write_files<acceptance::Arguments>(argv[1], argv[2], acceptance::texts());
     return exit_code(Exit::passed);
