@@ -27,6 +27,7 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     crash_footer_test.cpp
     layouts_test.cpp
     baseline_test.cpp
+    beside_test.cpp
     limits_test.cpp
     parts_test.cpp
     tensor_lists_test.cpp
