@@ -34,7 +34,7 @@ system_tests_of() {
     src/options/*) echo bad_input launching ;;
     src/primitives/* | src/programs/run_distributed*) echo primitives composites data_parallel ;;
     src/record/* | src/judge/* | src/report/*) echo files exports plot compare ;;
-    src/run/* | src/core/* | src/* | verify/*) echo programs groups failures files mpi ;;
+    src/run/* | src/core/* | src/* | verify/*) echo beside programs groups failures files mpi ;;
     tools/acceptance/*) echo acceptance acceptance_simulated acceptance_page ;;
     tools/compare/*) echo compare ;;
     tools/mesh/*) echo mesh ;;

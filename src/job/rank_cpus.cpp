@@ -161,9 +161,11 @@ int default_threads(double cpus, const Backend& backend) {
   return std::clamp(static_cast<int>(cpus / each), 2, 4);
 }
 
-std::string cpu_shortage(const std::vector<RankIdentity>& ranks, const Backend& backend) {
-  if (ranks.size() == 1) return {};
-  const int threads = backend.info().threads_per_rank;
+std::string cpu_shortage(const std::vector<RankIdentity>& ranks, const Backend& backend,
+                         bool loads) {
+  if (ranks.size() == 1 && !loads) return {};
+  const int threads_of_library = backend.info().threads_per_rank;
+  const int threads = threads_of_library + (loads ? 1 : 0);
   std::map<std::string, Machine> machines;
   for (const RankIdentity& rank : ranks) machines[rank.machine].add(rank);
   const Machine* worst = nullptr;
@@ -178,16 +180,17 @@ std::string cpu_shortage(const std::vector<RankIdentity>& ranks, const Backend& 
     worst = &machine;
   }
   if (worst == nullptr) return {};
-  const std::string each =
-      threads > 1 ? fmt::format(" x {} threads of {}", threads, backend.name()) : "";
+  const std::string each = threads_of_library > 1 ? fmt::format(" x {} threads of {}",
+                                                                threads_of_library, backend.name())
+                                                  : "";
   const std::string others =
       short_of > 1 ? fmt::format(" (and on {} more host{})", short_of - 1, short_of == 2 ? "" : "s")
                    : "";
   return fmt::format(
-      "{:.3g} CPUs for {} busy threads ({} rank{}{}) on {}{}: times include waiting "
+      "{:.3g} CPUs for {} busy threads ({} rank{}{}{}) on {}{}: {} include waiting "
       "for a CPU",
       worst->cpus_there(), worst->ranks * threads, worst->ranks, worst->ranks == 1 ? "" : "s", each,
-      worst->host, others);
+      loads ? ", each with a load" : "", worst->host, others, loads ? "ratios" : "times");
 }
 
 }  // namespace ccl_tests

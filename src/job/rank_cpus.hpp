@@ -42,7 +42,8 @@ double own_cpus();
 int default_threads(double cpus, const Backend& backend);
 
 // A line for the header that names the machine whose ranks are shortest of CPUs; empty when all
-// have enough.
-std::string cpu_shortage(const std::vector<RankIdentity>& ranks, const Backend& backend);
+// have enough. loads: each rank has a busy thread of its own beside the library's (--beside).
+std::string cpu_shortage(const std::vector<RankIdentity>& ranks, const Backend& backend,
+                         bool loads = false);
 
 }  // namespace ccl_tests

@@ -226,6 +226,21 @@ void check_graph(const Collective& collective, const Options& o) {
                     collective.name));
 }
 
+void check_beside(const Options& o) {
+  const MeasureOptions& m = o.measure;
+  if (!m.beside) return;
+  if (m.graph_launches > 0)
+    throw UsageError("--beside: makes calls, not launches of a graph; accepted: without -G");
+  if (m.iterations == 0)
+    throw UsageError("--beside: -n 0 times nothing; accepted: with -n 1 and above, or without -n");
+  if (o.check.all)
+    throw UsageError(
+        "--beside: calls beside a load have no pauses in which each is verified; accepted: with -c "
+        "N");
+  if (o.sweep.passes > 1)
+    throw UsageError("--beside: repeats each row by itself; accepted: without --passes");
+}
+
 void check_duration(Options& o) {
   if (o.sweep.duration_s == 0) return;
   if (given(o, "-N"))
@@ -338,6 +353,7 @@ void check_combinations(const Collective& collective, Options& o) {
   check_operations(collective, o);
   check_ceiling(collective, o);
   check_graph(collective, o);
+  check_beside(o);
   check_every_call(o);
   check_duration(o);
   check_faults(collective, o);

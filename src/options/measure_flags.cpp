@@ -64,6 +64,13 @@ void declare_measure(FlagSet& set, Options& o, const AcceptedFlags& taken) {
           "last-level cache",
           name_of<CacheUse>({CacheUse::warm, CacheUse::rotate, CacheUse::cold}),
           {.by_default = "warm; on GPUs rotate", .missing = taken.types, .recorded = "cache"});
+  set.add(
+      m.beside, "--beside", "NAME",
+      "after each row's times, run its operation beside a load on each rank, and say what each does "
+      "to the other; cpu: a matrix product; memory: a stream beyond the last-level cache; copy: "
+      "copies between host and GPU",
+      name_of<LoadKind>({LoadKind::cpu, LoadKind::memory, LoadKind::copy}),
+      {.by_default = "no load", .recorded = "beside"});
 }
 
 void declare_check(FlagSet& set, Options& o, const AcceptedFlags& taken, const Collective& c) {

@@ -13,6 +13,7 @@
 #include "src/core/collective.hpp"
 #include "src/core/exit_codes.hpp"
 #include "src/core/types.hpp"
+#include "src/devices/load.hpp"
 #include "src/job/job_setup.hpp"
 #include "src/options/rank_groups.hpp"
 #include "src/options/row_options.hpp"
@@ -47,10 +48,11 @@ struct MeasureOptions {
   double time_budget_s = 0;  // of the timed calls of all rows; 0: 0.3 s for each time
   // nccl-tests' batch of `iterations`. Otherwise a stream of calls, until the time has its precision.
   bool batch = false;
-  bool samples = false;           // single operations, each after a barrier, instead of a stream
-  std::optional<CacheUse> cache;  // nullopt: warm in host memory, rotate on GPUs
-  double row_time_s = 4;          // largest timed part of a row; 0: no limit
-  int graph_launches = 0;         // 0: no graph
+  bool samples = false;            // single operations, each after a barrier, instead of a stream
+  std::optional<CacheUse> cache;   // nullopt: warm in host memory, rotate on GPUs
+  std::optional<LoadKind> beside;  // that runs beside each row's operation, after its times
+  double row_time_s = 4;           // largest timed part of a row; 0: no limit
+  int graph_launches = 0;          // 0: no graph
   bool per_iteration = false;
   int per_iteration_skip = 0;
   CeilingOption ceiling;

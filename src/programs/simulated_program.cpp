@@ -70,6 +70,8 @@ void refuse(const Options& options) {
     throw UsageError("--np, -t and -g: the simulator sets the number of ranks");
   if (options.measure.samples)
     throw Unsupported("--samples: simulated times do not vary; accepted: -n");
+  if (options.measure.beside)
+    throw Unsupported("--beside: simulated ranks share one thread, beside which nothing runs");
   if (options.measure.cache)
     throw UsageError("--cache: simulated time knows no caches; accepted: without it");
   if (options.job.bind != "none" && options.job.bind != JobOptions{}.bind)

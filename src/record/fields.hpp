@@ -225,6 +225,17 @@ void fields(R& row, V&& visit) {
     visit("difference_ulps", found.difference_ulps);
     visit("difference", found.difference);
   });
+  visit.part(row.beside, [&](auto& found) {
+    visit("beside", found.load);
+    visit("beside_time_ratio", found.time.value);
+    visit("beside_time_ratio_low", found.time.low);
+    visit("beside_time_ratio_high", found.time.high);
+    visit("beside_work_ratio", found.work.value);
+    visit("beside_work_ratio_low", found.work.low);
+    visit("beside_work_ratio_high", found.work.high);
+    visit("beside_work_per_s", found.work_per_s);
+    visit("beside_rounds", found.rounds);
+  });
 }
 
 template <IsA<Measurement> R, class V>

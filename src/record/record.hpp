@@ -12,6 +12,7 @@
 #include "src/core/operation.hpp"
 #include "src/core/setting.hpp"
 #include "src/core/types.hpp"
+#include "src/measure/beside.hpp"
 #include "src/measure/estimate.hpp"
 #include "src/measure/repeatability.hpp"
 #include "src/measure/statistics.hpp"
@@ -189,6 +190,11 @@ struct Reproduction {
   std::string difference = {};                        // "1 (0x3f800000) and 1.25 (0x3fa00000)"
 };
 
+// What a row's operation and a load on each rank did to each other (--beside).
+struct BesideFinding : BesideRatios {
+  std::string load;  // "cpu", "memory", "copy"
+};
+
 struct Row {
   std::size_t bytes = 0;  // "size"
   std::size_t count = 0;  // "count"
@@ -208,6 +214,7 @@ struct Row {
   std::optional<RankPair> pair;  // where the program runs on pairs
   std::string algorithm;         // that the library says it chose (--show-algorithm)
   std::optional<Reproduction> reproduction;      // --reproducible
+  std::optional<BesideFinding> beside;           // of the first placement that is measured
   std::optional<double> padding_waste;           // bytes that are sent for each byte of data
   std::optional<double> expert_load, rank_load;  // of the busiest over the mean; routed tokens only
   std::optional<std::size_t> wire_bytes;         // between ranks, of all of them

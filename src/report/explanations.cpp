@@ -97,6 +97,8 @@ constexpr Explanation all[] = {
      "the algorithm that the library says it chose (--show-algorithm)"},
     {Kind::row_line, "reproducible",
      "whether repeated calls gave the same bits, and the bits' digest (--reproducible)"},
+    {Kind::row_line, "beside",
+     "how the operation and a load on each rank slow each other, against alone, with 95 % intervals (--beside)"},
     {Kind::row_line, "steps",
      "shares of the time that were spent on telling sizes, moving the payload and packing; means over "
      "ranks"},

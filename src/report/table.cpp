@@ -218,6 +218,21 @@ std::string steps(const Row& row) {
   return line + "\n";
 }
 
+std::string ratio_text(const Ratio& ratio) {
+  if (!ratio.low || !ratio.high) return fmt::format("{:.2f} (no interval)", ratio.value);
+  return fmt::format("{:.2f} ({:.2f} to {:.2f})", ratio.value, *ratio.low, *ratio.high);
+}
+
+// Returns the line of --beside.
+std::string beside_line(const BesideFinding& found) {
+  if (found.rounds == 0)
+    return fmt::format("beside: no ratio: alone, the operation or the {} load did nothing",
+                       found.load);
+  return fmt::format(
+      "beside: with the {} load the operation takes {} times as long; the load does {} of its work",
+      found.load, ratio_text(found.time), ratio_text(found.work));
+}
+
 // The first `#   size` column is two narrower than a row's, as the '#' takes its place.
 std::string column_line(std::string_view size, std::string_view count, std::string_view type,
                         std::string_view op, std::string_view root, std::string_view half_line,
@@ -273,6 +288,7 @@ class Table : public Reporter {
     if (run_.pair_rows && row.pair) line += "\n#   pair: " + name(*row.pair);
     if (!row.algorithm.empty()) line += "\n#   algorithm: " + harmless(row.algorithm);
     if (row.reproduction) line += "\n#   reproducible: " + harmless(reproduction_text(row));
+    if (row.beside) line += "\n#   " + beside_line(*row.beside);
     write(line + "\n" + steps(row));
   }
 

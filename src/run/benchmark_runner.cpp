@@ -10,6 +10,7 @@
 #include "src/measure/measurement.hpp"
 #include "src/measure/sample_criterion.hpp"
 #include "src/record/row_text.hpp"
+#include "src/run/beside.hpp"
 #include "src/run/memory_limit.hpp"
 #include "src/run/reproduction_check.hpp"
 
@@ -86,6 +87,7 @@ BenchmarkRunner::BenchmarkRunner(Rank& rank, const Options& options, const RankG
       cpus_short_(!rank.shortage().empty()) {
   if (!rank.process().options.simulated())
     counters_.emplace(counter_scope(rank.table(), rank.rank()));
+  if (options.measure.beside) load_ = start_load(rank, *options.measure.beside);
   if (groups.is_world()) return;
   const bool rests = groups.group_of(rank.rank()) < 0;  // in a group of their own
   const int color = rests ? groups.number() : groups.group_of(rank.rank());
@@ -99,11 +101,13 @@ BenchmarkRunner::~BenchmarkRunner() {
   // After a failure, giving memory of GPUs back would wait for peers that are in an operation.
   leave_to_process_end(std::move(loops_));
   leave_to_process_end(std::move(verifier_));
+  leave_to_process_end(std::move(load_));
   if (arena_) leave_to_process_end(std::make_shared<Arena>(std::move(*arena_)));
 }
 
 void BenchmarkRunner::close() {
   rank_.meet();  // nobody tears its connections down while others still use them
+  load_.reset();
   verifier_.reset();
   arena_.reset();
   loops_.reset();
@@ -273,17 +277,51 @@ PointRows BenchmarkRunner::run(const Collective& collective, const SweepPoint& p
     row.out_of_place.left_out = forms.front() != Form::out_of_place;
     row.in_place.left_out = forms.back() != Form::in_place;
   }
-  if (verified && options_.check.reproducible && collective.domain.reduces) {
-    const Slots slots = row_slots(collective, p.shape, options_.sweep.unalign, slot_rule_);
-    const auto found = reproduce(p, {rank_, group_channel(), communicator(), *operation, *arena_,
-                                     slots, limits, options_.check.seed});
-    for (std::size_t g = 0; g < result.rows.size(); ++g)
-      result.rows[g].reproduction =
-          reproduction_of(found, point.groups->members(static_cast<int>(g)));
-  }
+  if (verified && options_.check.reproducible && collective.domain.reduces)
+    add_reproductions(result, p, *operation, limits);
+  if (verified && load_) add_beside(result, p, forms.front(), *operation, limits);
   const bool one_row_for_all = !options_.sweep.group_rows && !collective.domain.paired;
   if (!result.rows.empty() && one_row_for_all) result.rows = {slowest(result.rows)};
   return result;
+}
+
+void BenchmarkRunner::add_reproductions(PointRows& result, const Problem& p, Operation& operation,
+                                        const WaitLimits& limits) {
+  const Slots slots = row_slots(*p.collective, p.shape, options_.sweep.unalign, slot_rule_);
+  const auto found = reproduce(p, {rank_, group_channel(), communicator(), operation, *arena_,
+                                   slots, limits, options_.check.seed});
+  for (std::size_t g = 0; g < result.rows.size(); ++g)
+    result.rows[g].reproduction =
+        reproduction_of(found, p.point.groups->members(static_cast<int>(g)));
+}
+
+void BenchmarkRunner::add_beside(PointRows& result, const Problem& p, Form form,
+                                 Operation& operation, const WaitLimits& limits) {
+  const std::string where =
+      fmt::format("{}, beside {}", form == Form::in_place ? "in place" : "out of place",
+                  name(*options_.measure.beside));
+  FormFindings found;
+  found.checked = verifiable(p) && !p.collective->needs.synchronizes;
+  rank_.activity().row(fmt::format("{}, {}", p.text(), where));
+  Clock& clock = communicator().clock();
+  CallPlan plan = call_plan(p, form, found.checked, limits, nullptr, clock);
+  plan.counters = nullptr;  // of the row's times alone
+  OperationWorkload calls(p, form, plan, *arena_, communicator(), operation, *verifier_,
+                          rank_.activity());
+  const std::function<void()> meet = [] {};
+  IdleWorkload idle(calls, clock, meet);
+  Workload& workload = p.takes_part() ? static_cast<Workload&>(calls) : idle;
+  const auto rounds =
+      take_rounds({rank_, world_, workload, clock, *load_, limits,
+                   most_calls(options_, p, slot_rule_, false), seconds_of_call(p, result.rows)});
+  for (const std::string& bytes : rank_.world().gather(to_text(calls.report()), limits.exchange_s))
+    found.reports.push_back(rank_report(bytes));
+  if (!rank_.is_first()) return;
+  for (std::size_t g = 0; g < result.rows.size(); ++g)
+    result.rows[g].beside = {beside_ratios(rounds, p.point.groups->members(static_cast<int>(g)),
+                                           static_cast<Average>(options_.measure.average)),
+                             std::string(name(*options_.measure.beside))};
+  add_calls(result, row_context(p), form, where, found);
 }
 
 std::vector<Measurement> BenchmarkRunner::times(const Collective& collective,

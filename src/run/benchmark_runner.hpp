@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "src/job/rank.hpp"
+#include "src/measure/beside.hpp"
 #include "src/measure/clocks.hpp"
 #include "src/run/row.hpp"
 #include "verify/verifier.hpp"
@@ -78,6 +79,10 @@ class BenchmarkRunner {
   PointRows checked_rows(const Problem& p, const RankReport& mine, const WaitLimits& limits,
                          std::string_view where);
   std::vector<Row> unmeasured_rows(const Problem& p) const;
+  void add_reproductions(PointRows& result, const Problem& p, Operation& operation,
+                         const WaitLimits& limits);
+  void add_beside(PointRows& result, const Problem& p, Form form, Operation& operation,
+                  const WaitLimits& limits);
   RowContext row_context(const Problem& p) const;
 
   Rank& rank_;
@@ -95,6 +100,7 @@ class BenchmarkRunner {
   std::optional<Arena> arena_;
   std::optional<EventCounters> counters_;  // nullopt: simulated ranks have no process of their own
   std::unique_ptr<verify::Verifier> verifier_;  // of the point that is measured
+  std::shared_ptr<Load> load_;                  // of --beside; null: none
 };
 
 }  // namespace ccl_tests

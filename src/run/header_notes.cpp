@@ -10,6 +10,7 @@
 #include "src/backends/mpi_library.hpp"
 #include "src/core/quote.hpp"
 #include "src/record/quantity_text.hpp"
+#include "src/run/beside.hpp"
 #include "src/run/row.hpp"
 #include "src/run/run_header.hpp"
 
@@ -355,6 +356,7 @@ std::vector<Note> notes_of(const Rank& rank, const Collective& collective, const
   for (const std::string& line : facts.runner.communicator().capabilities().description)
     add(kind_of(line, collective, kinds_of(collective, o)), line);
   add_bind_note(notes, rank.table().ranks, o.job.bind);
+  if (o.measure.beside) add(NoteKind::note, beside_note(rank, *o.measure.beside));
   if (facts.range.sizes.empty()) return notes;
   const std::size_t largest = *std::max_element(facts.range.sizes.begin(), facts.range.sizes.end());
   for (std::string& line : routing_notes(collective, o, facts.groups.ranks_of(0), largest))

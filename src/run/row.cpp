@@ -4,6 +4,7 @@
 #include <cmath>
 #include <ctime>
 #include <map>
+#include <set>
 
 #include "src/measure/sample_criterion.hpp"
 #include "src/measure/stream_criterion.hpp"
@@ -301,6 +302,26 @@ void add_checked(PointRows& result, const RowContext& in, const FormFindings& fo
     add_mismatches(result, in, g, where, found, m);
     for (const Mismatch& mismatch : m.mismatches) m.wrong = m.wrong.value_or(0) + mismatch.wrong;
     m.failed_ranks = m.mismatches.size();
+  }
+}
+
+void add_calls(PointRows& result, const RowContext& in, Form form, std::string_view where,
+               const FormFindings& found) {
+  for (std::size_t g = 0; g < result.rows.size(); ++g) {
+    Row& row = result.rows[g];
+    Measurement& m = form == Form::in_place ? row.in_place : row.out_of_place;
+    const std::vector<int>& members = in.problem.point.groups->members(static_cast<int>(g));
+    const RankReport& first = found.reports[static_cast<std::size_t>(members.front())];
+    m.calls += first.calls;
+    m.verified_calls += first.verified;
+    if (!found.checked) continue;
+    const std::size_t before = m.mismatches.size();
+    add_mismatches(result, in, g, where, found, m);
+    for (std::size_t k = before; k < m.mismatches.size(); ++k)
+      m.wrong = m.wrong.value_or(0) + m.mismatches[k].wrong;
+    std::set<int> failed;
+    for (const Mismatch& mismatch : m.mismatches) failed.insert(mismatch.rank);
+    m.failed_ranks = failed.size();
   }
 }
 

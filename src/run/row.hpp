@@ -66,6 +66,11 @@ void add_form(PointRows& result, const RowContext& in, Form form, const FormFind
 void add_checked(PointRows& result, const RowContext& in, const FormFindings& found,
                  std::string_view where);
 
+// Adds what checking further calls of a form found to its cell in the row of each group. where: "out
+// of place, beside memory". found: without times.
+void add_calls(PointRows& result, const RowContext& in, Form form, std::string_view where,
+               const FormFindings& found);
+
 // Sets how near each cell's time is to the lower bound of a call that takes so many rounds.
 void add_efficiency(Row& row, const Ceiling& ceiling, int rounds);
 

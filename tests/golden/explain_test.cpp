@@ -69,6 +69,7 @@ TEST(Explain, HasEveryLineBelowARow) {
   run.rows[0].pair = {0, 1};
   run.rows[0].algorithm = "RING";
   run.rows[0].reproduction = Reproduction{};
+  run.rows[0].beside = BesideFinding{};
   run.rows[0].out_of_place.steps = StepTimes{1, 1, 1};
   std::vector<std::string> names;
   for (const std::string& line : lines(table(run))) {
@@ -77,7 +78,7 @@ TEST(Explain, HasEveryLineBelowARow) {
       names.push_back(line.substr(4, line.find(':') - 4));
   }
   for (const std::string& name : names) EXPECT_TRUE(explained({Kind::row_line}, name)) << name;
-  EXPECT_EQ(names.size(), 5U);
+  EXPECT_EQ(names.size(), 6U);
 }
 
 TEST(Explain, HasEveryFlagLetter) {

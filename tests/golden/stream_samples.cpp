@@ -37,6 +37,8 @@ Run stream() {
   }
   run.rows[0].out_of_place.stream->median = 12.3e-6;
   run.rows[0].moments = 3;
+  run.rows[0].beside = {{{1.3125, 1.28, 1.35}, {0.875, 0.86, 0.91}, 1.25, 20}, "memory"};
+  run.rows[1].beside = {{{17.5, {}, {}}, {0.0625, {}, {}}, 0.5, 5}, "memory"};
   run.rows[0].out_of_place.stream->seconds = {12.2e-6, 12.35e-6};
   run.rows[0].out_of_place.stream->rank_seconds = {12.2e-6, 12.3e-6, 12.1e-6,
                                                    12.4e-6, 12.3e-6, 12.35e-6};

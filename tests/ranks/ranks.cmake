@@ -1,4 +1,5 @@
 set(ranks_sources
+  beside_test.cpp
   composed_test.cpp
   every_call_test.cpp
   faults_test.cpp

@@ -105,6 +105,17 @@ TEST(CpuShortage, IsOfThreadsThatWorkAtOnce) {
             "1 CPUs for 3 busy threads (3 ranks) on a: times include waiting for a CPU");
 }
 
+TEST(CpuShortage, CountsALoadOfEachRank) {
+  const std::vector<RankIdentity> bound = {on("m", "a", "0-1"), on("m", "a", "2-3")};
+  EXPECT_EQ(cpu_shortage(bound, Threads(1), true), "");
+  EXPECT_EQ(cpu_shortage(bound, Threads(2), true),
+            "4 CPUs for 6 busy threads (2 ranks x 2 threads of lib, each with a load) on a: ratios "
+            "include waiting for a CPU");
+  EXPECT_EQ(cpu_shortage({on("m", "a", "0")}, Threads(1), true),
+            "1 CPUs for 2 busy threads (1 rank, each with a load) on a: ratios include waiting for "
+            "a CPU");
+}
+
 TEST(CpuShortage, NamesTheWorstMachine) {
   std::vector<RankIdentity> ranks(4, on("m1", "a", "0-1"));
   for (int i = 0; i < 8; ++i) ranks.push_back(on("m2", "b", "0-1"));

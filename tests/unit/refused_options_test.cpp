@@ -267,6 +267,12 @@ TEST(Options, CombinationsThatContradictAreRefused) {
               HasSubstr("-c: operations that are issued as one"));
   EXPECT_THAT(refusal({"-c", "all", "-I", "1"}), HasSubstr("-c: -I"));
   EXPECT_EQ(refusal({"-c", "all", "-n", "20"}), "(accepted)");
+  EXPECT_THAT(refusal({"--beside", "disk"}), HasSubstr("accepted: cpu, memory, copy"));
+  EXPECT_THAT(refusal({"--beside", "cpu", "-G", "2"}), HasSubstr("--beside: makes calls"));
+  EXPECT_THAT(refusal({"--beside", "cpu", "-n", "0"}), HasSubstr("--beside: -n 0"));
+  EXPECT_THAT(refusal({"--beside", "cpu", "-c", "all"}), HasSubstr("--beside: calls beside"));
+  EXPECT_THAT(refusal({"--beside", "cpu", "--passes", "2"}), HasSubstr("--beside: repeats"));
+  EXPECT_EQ(refusal({"--beside", "memory", "-n", "5", "-N", "2"}), "(accepted)");
   EXPECT_THAT(refusal({"--inject", "zeroed-result", "-c", "0"}), HasSubstr("--inject: -c 0"));
   EXPECT_THAT(refusal({"--inject", "zeroed-result", "-G", "1"}), HasSubstr("--inject: "));
   EXPECT_THAT(refusal({"--inject", "zeroed-result", "-m", "2"}), HasSubstr("--inject: waits"));
