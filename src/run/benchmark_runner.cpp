@@ -29,21 +29,6 @@ std::string form_text(const Problem& p, Form form) {
   return fmt::format("{}, {}", p.text(), form == Form::in_place ? "in place" : "out of place");
 }
 
-// The barrier of all ranks before rows, whatever group they are in.
-class WorldBarrier : public Barrier {
- public:
-  WorldBarrier(Communicator& world, Rank& rank)
-      : world_(world), activity_(rank.activity()), self_{rank.rank(), rank.ranks()} {}
-  void wait() override {
-    inside_library(activity_, [&] { world_.timing_barrier(self_); });
-  }
-
- private:
-  Communicator& world_;
-  Activity& activity_;
-  GroupRank self_;
-};
-
 // Rank 0 decides; steps and samples travel over the control channel.
 class ChannelCoordinator : public Coordinator {
  public:
