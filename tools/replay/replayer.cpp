@@ -109,7 +109,7 @@ Replayer::KindState Replayer::state_of(const PlannedKind& kind) {
   std::unique_ptr<verify::Verifier>& verifier = verifiers_[{kind.group, pattern.get()}];
   if (!verifier) verifier = std::make_unique<verify::Verifier>(pattern, kind.self.rank, *loops_);
   state.verifier = verifier.get();
-  state.says = !pattern->inputs().not_verifiable();
+  state.says = pattern->inputs().verifiable();
   state.blocks = expected_blocks(kind);
   state.elements = extent(kind.operation, kind.call());
   if (kind.is_message()) (kind.sends ? state.elements.recv : state.elements.send) = 0;
@@ -243,7 +243,7 @@ void Replayer::issue(const Step& step) {
   Communicator& library = *communicators_[first.group];
   rank_.activity().row(state.text);
   if (Injector* const injector = rank_.injector())
-    injector->begin_row({std::max(state.send, state.recv), false});
+    injector->begin_row(std::max(state.send, state.recv), false);
   const Expected expected(rank_.activity(), limit_s(step));
   inside_library(rank_.activity(), [&] {
     if (first.is_message()) library.begin_group();
