@@ -189,6 +189,14 @@ TEST(ReplayPlan, MembersThatNoTraceListsAreThoseThatHaveTheName) {
   EXPECT_EQ(groups.groups[1].text(), "group 'all' dp (ranks 0-2)");
 }
 
+TEST(ReplayPlan, GroupsThatCannotBeAreNotReplayed) {
+  const JobGroups twice =
+      job_groups({{{.name = "7", .size = 2, .rank = 1}}, {{.name = "7", .size = 2, .rank = 1}}});
+  EXPECT_THAT(twice.groups[0].unusable, HasSubstr("two traces say that they are rank 1"));
+  const JobGroups beyond = job_groups({{{.name = "7", .size = 2, .rank = 5}}});
+  EXPECT_EQ(beyond.groups[0].unusable, "a trace says that it is rank 5 of 2");
+}
+
 TEST(ReplayPlan, BlocksOfCallsAreThoseOfTheTextbook) {
   PlannedKind kind{.operation = alltoall, .self = {1, 3, 0}, .type = DataType::float32, .count = 4};
   const auto blocks = expected_blocks(kind);

@@ -125,6 +125,14 @@ TEST_F(ReplayReaders, ExecutionTraceOfALibraryOnGpus) {
   EXPECT_THAT(t.groups[0].members, ElementsAre(0, 1, 2));
 }
 
+TEST_F(ReplayReaders, SplitsThatAreCutOffAreNotEqualBlocks) {
+  const RankTrace t = read(
+      R"({"nodes": [{"name": "record_param_comms", "attrs": [{"name": "collective_name", "value": "all_to_allv"}, {"name": "dtype", "value": "Int"}, {"name": "in_msg_nelems", "value": 90}, {"name": "out_msg_nelems", "value": 90}, {"name": "in_split_size", "value": "[1, 2, ..., 5]"}, {"name": "out_split_size", "value": "[]"}, {"name": "pg_name", "value": "0"}]}]})");
+  ASSERT_THAT(t.kinds, SizeIs(1));
+  EXPECT_THAT(t.kinds[0].in_splits, ElementsAre(0));
+  EXPECT_THAT(t.kinds[0].out_splits, IsEmpty());
+}
+
 TEST_F(ReplayReaders, ExecutionTraceOfOperatorsAlone) {
   const std::string gather_node =
       R"x({"name": "c10d::_allgather_base_", "inputs": {"values": [[1, 1, 0, 21, 4, "cpu"], [2, 2, 0, 7, 4, "cpu"], "<Object>", false, -1], "types": ["Tensor(float)", "Tensor(float)", "Object"]}})x";

@@ -112,7 +112,8 @@ ProgramTexts texts() {
            "groups take the flight recorder. The pickle that PyTorch writes is converted by "
            "python3 -c 'import json,pickle,sys; "
            "json.dump(pickle.load(sys.stdin.buffer),sys.stdout)' <FILE >FILE.json",
-           "Memory: 64 MB a rank at most beside the buffers, whatever the size of the files."},
+           "Memory: 64 MB a rank at most beside the buffers, whatever the size of the files; more if "
+           "--max-calls is raised."},
       .output = {},
       .related = {"all_reduce_perf", "ccl_selftest"}};
 }

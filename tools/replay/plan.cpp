@@ -44,6 +44,9 @@ JobGroup gathered(const std::string& name, const std::vector<std::vector<TracedG
     group.members.push_back(rank);
   }
   group.traced_ranks = std::max(group.traced_ranks, group.ranks());
+  if (!group.was.empty() && group.was.back() >= group.traced_ranks)
+    group.unusable =
+        fmt::format("a trace says that it is rank {} of {}", group.was.back(), group.traced_ranks);
   for (std::size_t k = 1; k < group.was.size(); ++k)
     if (group.was[k] == group.was[k - 1])
       group.unusable =

@@ -50,9 +50,16 @@ std::vector<std::size_t> list(const Json& value) {
   return numbers;
 }
 
+// No job has so many ranks: what a file says is not trusted.
+constexpr std::size_t most_ranks = 1 << 20;
+
+// Returns nothing for what no ranks can be.
 std::vector<int> ranks(const Json& value) {
   std::vector<int> all;
-  for (const std::size_t rank : list(value)) all.push_back(static_cast<int>(rank));
+  for (const std::size_t rank : list(value)) {
+    if (rank >= most_ranks) return {};
+    all.push_back(static_cast<int>(rank));
+  }
   return all;
 }
 
@@ -255,7 +262,8 @@ class ExecutionTrace {
       TracedGroup group = group_of(one.contains("pg_name") ? one["pg_name"] : Json());
       if (group.name.empty()) continue;
       group.about = text(one, "pg_desc");
-      group.size = static_cast<int>(number(one, "group_size").value_or(0));
+      group.size = static_cast<int>(
+          std::min<std::uint64_t>(most_ranks, number(one, "group_size").value_or(0)));
       if (one.contains("ranks")) group.members = ranks(one["ranks"]);
       if (group.members.empty()) {  // all ranks
         group.members.resize(static_cast<std::size_t>(group.size));
@@ -294,7 +302,11 @@ class ExecutionTrace {
         call.sequence = sequence_in(values[at - 3]);
     }
     const auto split = [&](const char* key, std::size_t behind) {
-      if (attrs.contains(key)) return list(attrs[key]);
+      if (attrs.contains(key)) {
+        const std::vector<std::size_t> numbers = list(attrs[key]);
+        const bool cut_off = numbers.empty() && text(attrs, key).size() > std::string("[]").size();
+        return cut_off ? std::vector<std::size_t>{0} : numbers;  // which fits no size
+      }
       return at + behind < values.size() ? list(values[at + behind]) : std::vector<std::size_t>();
     };
     call.in_splits = split("in_split_size", 1);
