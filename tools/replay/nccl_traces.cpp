@@ -139,9 +139,9 @@ class NcclLog {
     call.sends = operation->sends;
     call.group_name = group_name(std::string(*comm), static_cast<int>(*ranks));
     call.type = {all_types()[*type]};
-    constexpr std::size_t ncclAvg = 4;
+    constexpr std::size_t nccl_avg = 4;
     if (reducing_operations.has(call.operation)) {
-      if (*op <= ncclAvg)
+      if (*op <= nccl_avg)
         call.op = static_cast<ReduceOp>(*op);
       else
         builder_.assume("operations of the user's own are sums");
