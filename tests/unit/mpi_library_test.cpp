@@ -38,7 +38,7 @@ TEST(MpiLibrary, LibrariesBesideALauncher) {
   EXPECT_THAT(mpi_libraries_of({}), IsEmpty());
 }
 
-std::string refusal(const std::string& module, const std::filesystem::path& launcher) {
+std::string why_refused(const std::string& module, const std::filesystem::path& launcher) {
   try {
     return "took " + load_mpi(module, {module}, launcher);
   } catch (const Unsupported& e) {
@@ -53,10 +53,10 @@ TEST(MpiLibrary, RefusesWhatTheLauncherHasNot) {
   const TemporaryFolder folder;
   const std::string library = folder.write("lib/libmpi.so.12", "no library");
   const std::string launcher = folder.file("bin/mpirun");
-  const std::string other = refusal("mpi-openmpi", launcher);
+  const std::string other = why_refused("mpi-openmpi", launcher);
   EXPECT_THAT(other, HasSubstr("the MPI of " + launcher + " is " + library));
   EXPECT_THAT(other, HasSubstr("but libmpi.so.40 is needed"));
-  EXPECT_THAT(refusal("mpi-mpich", launcher), HasSubstr("(" + library));
+  EXPECT_THAT(why_refused("mpi-mpich", launcher), HasSubstr("(" + library));
 }
 
 }  // namespace
