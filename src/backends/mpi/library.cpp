@@ -142,6 +142,8 @@ std::string library_file() {
 bool cuda_aware() {
   int started = 0;
   if (MPI_Initialized(&started) != MPI_SUCCESS || started == 0) return false;  // MPICH would abort
+  // MPICH 3 aborts where it was built without GPUs: 3.4.1 of Debian 11 does.
+  if (library_version().starts_with("MPICH Version: 3")) return false;
   void* const library = dlopen(library_file().c_str(), RTLD_LAZY | RTLD_NOLOAD);
   if (library == nullptr) return false;
   const auto query = reinterpret_cast<int (*)()>(dlsym(library, "MPIX_Query_cuda_support"));
