@@ -46,7 +46,8 @@ bool all_have(const Cells& cells, std::optional<Part> Measurement::*part) {
 // The kind of moments that a row's cells are of. There may be many, and a burst of other work hits
 // few of them: the median does not show those, and its interval need not either.
 enum class CellsAre { passes, moments };
-constexpr std::size_t least_robust = 5;  // moments: fewer cannot tell which of them are usual
+constexpr std::size_t least_scatter = 3;  // of two it would be 15 times their standard deviation
+constexpr std::size_t least_robust = 5;   // moments: fewer cannot tell which of them are usual
 bool is_robust(CellsAre kind, std::size_t cells) {
   return kind == CellsAre::moments && cells >= least_robust;
 }
@@ -60,8 +61,7 @@ Scatter scatter_of(const Cells& cells, CellsAre kind) {
 // of their mean would be too narrow: the times of a run share what a later run does not, and that
 // is as much as its passes differ by (results/2026-11-24-debian12-2core-intervals).
 double factor_of_another(const Cells& cells, CellsAre kind, const std::vector<Scatter>& others) {
-  constexpr std::size_t least = 3;  // of two it would be 15 times their standard deviation
-  if (cells.size() < least || cells.front()->seconds <= 0) return 1;
+  if (cells.size() < least_scatter || cells.front()->seconds <= 0) return 1;
   const Scatter found = scatter_of(cells, kind);
   return std::exp(half_width_of_another(found, usual_deviation(others, found.mean)));
 }
@@ -92,11 +92,18 @@ void set_interval(StreamTimes& all, Cells cells, CellsAre kind,
   const Measurement& behind = *cells[cells.size() / 2];
   const StreamTimes& lower = *before.stream;
   const StreamTimes& upper = *behind.stream;
-  if (lower.low && lower.high && upper.low && upper.high) {
+  // Moments may be too short for intervals of their own: then that of one more says what there is.
+  const bool known = lower.low && lower.high && upper.low && upper.high;
+  const bool can_tell = kind == CellsAre::moments && cells.size() >= least_scatter && first > 0;
+  if (known || can_tell) {
     const double middle = (before.seconds + behind.seconds) / 2;
     const double factor = factor_of_another(cells, kind, others);
-    all.low = std::min({*lower.low, *upper.low, first, middle / factor});
-    all.high = std::max({*lower.high, *upper.high, last, middle * factor});
+    all.low = std::min(first, middle / factor);
+    all.high = std::max(last, middle * factor);
+    if (known) {
+      all.low = std::min({*all.low, *lower.low, *upper.low});
+      all.high = std::max({*all.high, *lower.high, *upper.high});
+    }
   }
   double widest = 0;
   for (const Measurement* cell : cells)

@@ -110,6 +110,22 @@ TEST(Moments, AreOfOnePass) {
 }
 
 // Two of five came while something else ran on the machine.
+// Moments of long calls have few stamps, and no interval of their own.
+TEST(Moments, WithoutIntervalsHaveThatOfOneMore) {
+  std::vector<Row> moments = {row(1, 0.01), row(1.02, 0.01), row(1.01, 0.01)};
+  for (Row& moment : moments)
+    for (Measurement* cell : {&moment.out_of_place, &moment.in_place}) {
+      cell->stream->low.reset();
+      cell->stream->high.reset();
+    }
+  const StreamTimes all = *combined_moments(moments, 0.02).out_of_place.stream;
+  ASSERT_TRUE(all.low && all.high);
+  EXPECT_LT(*all.low, 1);
+  EXPECT_GT(*all.high, 1.02);
+  moments.pop_back();
+  EXPECT_FALSE(combined_moments(moments, 0.02).out_of_place.stream->low);
+}
+
 TEST(Moments, MayBeOfOtherWorkIfTheyAreFew) {
   const auto row_of = [](double seconds) { return row(seconds, 0.01); };
   std::vector<Row> moments = {row_of(1), row_of(3), row_of(1.01), row_of(1.02), row_of(2.5)};
