@@ -23,7 +23,7 @@ one_gpu=(NCCL_TESTS_DEVICE=0)
 programs=()
 for file in "$bin"/*_perf; do
   file=${file##*/}
-  [[ $file == init_perf ]] || programs+=("$file")
+  [[ $file == init_perf || $file == mesh_perf ]] || programs+=("$file")
 done
 expected() { if runs_on "$@"; then echo 0; else echo 3; fi; } # program, ranks
 few() { [[ $1 =~ ^(all_reduce|alltoall|sendrecv|sync_grad)_perf$ ]]; }

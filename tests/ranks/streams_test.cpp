@@ -1,6 +1,7 @@
 // Rows that are streams of stamps: right, with an interval, and checked as batches are.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <thread>
@@ -36,7 +37,10 @@ TEST_P(Streams, AreRightAndHaveAnInterval) {
       EXPECT_GT(cell.verified_calls, 1U);
     }
     EXPECT_GT(outcome.summary.times, 0U);
-    if (outcome.rows.back().out_of_place.seconds > 3e-3) continue;  // too long for several moments
+    const bool are_short =
+        std::all_of(outcome.rows.begin(), outcome.rows.end(),
+                    [](const Row& row) { return row.out_of_place.seconds <= 3e-3; });
+    if (!are_short) continue;  // too long for several moments
     ASSERT_TRUE(outcome.summary.repeats);
     EXPECT_EQ(outcome.summary.repeats->times, outcome.summary.times);
     EXPECT_GE(outcome.rows[0].moments, 3);
