@@ -4,169 +4,192 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <map>
 #include <set>
-#include <tuple>
 #include <utility>
 
-#include "src/measure/effects.hpp"
+#include "src/judge/pair_band.hpp"
 #include "src/measure/statistics.hpp"
 #include "src/record/quantity_text.hpp"
 
 namespace ccl_tests {
 namespace {
 
-// Chosen with tests/unit/pair_power_test.cpp. Effects are natural logarithms of ratios of times.
-constexpr double smallest = 0.0953;   // effect worth a name: ln 1.1
-constexpr double most_seen = 4.6;     // effect worth saying that it would be seen: ln 100
-constexpr double least_error = 0.01;  // of an effect, on machines without noise
-// Half widths of an interval: of an effect that is named, of one that nine of ten runs show.
-constexpr double named_rank = 3.5, named_link = 10, seen_rank = 7.5;
-constexpr std::size_t fewest_times = 14, fewest_takes = 8;  // that name a rank, and a link
+// Chosen with tests/unit/pair_power_test.cpp.
+constexpr double smallest = 0.0953;    // effect worth naming: ln 1.1
+constexpr double least_scale = 0.005;  // effect that machines without noise may differ by
+constexpr double by_chance = 5e-4;     // of runs, for all ranks; as many for all links
+constexpr std::size_t fewest_units = 4, fewest_for_links = 6;
+constexpr double power = 1.645;    // 95 of 100
+constexpr double most_told = 4.6;  // effect that is worth saying that it would be seen: ln 100
 
-using Values = std::vector<double>;
-// For each size (bytes), type, cycle and placement: ln(time) of each pair, less their median.
-using Takes = std::multimap<std::size_t, Values>;
+// Standard errors that a named rank is beyond the others. Few pairs know the error badly.
+double rank_errors(std::size_t ranks) { return ranks >= 6 ? 6 : ranks == 5 ? 8 : 12; }
 
-std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
+// Standard deviations that a named pair is beyond its ranks.
+double link_errors(std::size_t ranks) { return ranks >= 8 ? 12 : 20; }
 
-RankPair ascending(const Row& row) { return std::minmax({row.pair->first, row.pair->second}); }
+// The pair, and those that it is compared with.
+struct Compared {
+  PairTable table;
+  std::vector<std::string> hosts;  // by rank
+  std::size_t ranks = 0;
+  std::size_t units = 0;  // hosts, or ranks on one host
+  const char* unit = "ranks";
 
-// The times of all pairs of ranks on different hosts, or of ranks that share one host.
-struct PairTable {
-  std::vector<std::string> units;  // by rank: its host, or the rank itself if all share one
-  std::vector<RankPair> pairs;  // of two units, the smaller rank first; ascending. Empty: no take
-  Takes takes;
-};
-
-// Leaves out takes in which a pair has no time (a run that was interrupted), and in-place times
-// that repeat the out-of-place ones.
-PairTable pair_table(const std::vector<Row>& rows, const std::vector<std::string>& hosts) {
-  PairTable table{hosts, {}, {}};
-  const bool one_host = std::set<std::string>(hosts.begin(), hosts.end()).size() < 2;
-  for (std::size_t rank = 0; one_host && rank < hosts.size(); ++rank)
-    table.units[rank] = std::to_string(rank);
-  std::map<std::string, std::size_t> before;  // ranks of each unit
-  std::size_t all = 0, ranks = 0;             // all: pairs of two units, of which there may be many
-  for (const std::string& unit : table.units) all += ranks++ - before[unit]++;
-  std::map<std::tuple<std::size_t, DataType, int, bool>, std::map<RankPair, double>> takes;
-  for (const Row& row : rows) {
-    const auto [a, b] = ascending(row);
-    if (table.units.at(at(a)) == table.units.at(at(b))) continue;
-    for (const Measurement* cell : {&row.out_of_place, &row.in_place})
-      if (std::isfinite(cell->seconds) && cell->seconds > 0 && cell->has_own_time())
-        takes[{row.bytes, row.type, row.cycle, cell == &row.in_place}][{a, b}] =
-            std::log(cell->seconds);
-  }
-  for (const auto& [key, times] : takes) {
-    if (times.size() < all) continue;
-    table.pairs.clear();  // the same in each take
-    Values values;
-    for (const auto& [pair, time] : times) {
-      table.pairs.push_back(pair);
-      values.push_back(time);
-    }
-    const double middle = median(values);
-    for (double& value : values) value -= middle;
-    table.takes.emplace(std::get<0>(key), std::move(values));
-  }
-  return table;
-}
-
-// What the takes of some sizes show.
-struct PairFit {
-  std::size_t first_bytes = 0, last_bytes = 0, takes = 0;
-  std::size_t times = 0;       // of a rank's pairs
-  Values effect;               // of each rank, from its pairs' medians over the takes; median 0
-  double half_width = 0;       // of the 95 % interval of a rank's effect
-  Values beyond;               // of each pair: its median beyond the effect of its slower rank
-  Values least;                // of each pair: the same of its fastest take
-  double link_half_width = 0;  // of the 95 % interval of a link's effect
-
-  bool names_rank(std::size_t rank) const {
-    return times >= fewest_times && effect[rank] >= std::max(smallest, named_rank * half_width);
-  }
-  bool names_link(std::size_t pair) const {
-    return takes >= fewest_takes && least[pair] >= std::max(smallest, named_link * link_half_width);
+  const std::string& host(int rank) const { return hosts.at(static_cast<std::size_t>(rank)); }
+  // Returns how many units these ranks belong to.
+  std::size_t units_of(const std::set<int>& some) const {
+    if (units == ranks) return some.size();
+    std::set<std::string> names;
+    for (const int rank : some) names.insert(host(rank));
+    return names.size();
   }
 };
 
-PairFit fit_takes(const PairTable& table, Takes::const_iterator begin, Takes::const_iterator end) {
-  const std::size_t ranks = table.units.size(), pairs = table.pairs.size();
-  PairFit fit;
-  fit.first_bytes = begin->first;
-  fit.last_bytes = std::prev(end)->first;
-  fit.takes = static_cast<std::size_t>(std::distance(begin, end));
-  std::vector<Values> own(ranks);
-  for (std::size_t p = 0; p < pairs; ++p) {
-    Values times;
-    for (auto take = begin; take != end; ++take) times.push_back(take->second[p]);
-    fit.beyond.push_back(median(times));
-    fit.least.push_back(*std::min_element(times.begin(), times.end()));
-    own[at(table.pairs[p].first)].push_back(fit.beyond[p]);
-    own[at(table.pairs[p].second)].push_back(fit.beyond[p]);
-  }
-  std::size_t fewest = pairs;  // of a rank
-  for (const Values& some : own) {
-    // One bad link raises the mean alone, times of two speeds the median alone.
-    fit.effect.push_back(std::min(mean_of(some), median(some)));
-    fewest = std::min(fewest, some.size());
-  }
-  fit.times = fit.takes * fewest;
-  double squares = 0;
-  for (std::size_t p = 0; p < pairs; ++p) {
-    const auto [a, b] = table.pairs[p];
-    const double slower = std::max(fit.effect[at(a)], fit.effect[at(b)]);
-    fit.beyond[p] -= slower;
-    fit.least[p] -= slower;
-    squares += fit.beyond[p] * fit.beyond[p];
-  }
-  const double centre = median(fit.effect);
-  for (double& effect : fit.effect) effect -= centre;
-  const std::size_t degrees = pairs - ranks;
-  // The error of a median is 1.25 times that of a mean, and a little more of few values.
-  const double error = 1.4 * std::sqrt(squares / static_cast<double>(degrees * fewest));
-  const double spread = spread_of(fit.effect, ranks < 8);
-  fit.half_width = student(degrees) * std::max({error, spread, least_error});
-  fit.link_half_width = student(degrees) * std::max(robust_deviation(fit.beyond), least_error);
-  return fit;
+Compared compared(const PairTable& all, const std::vector<std::string>& hosts) {
+  std::set<int> ranks;
+  for (const RankPair& pair : all.pairs) ranks.insert({pair.first, pair.second});
+  Compared found{all, hosts, ranks.size(), ranks.size()};
+  found.hosts.resize(std::max(hosts.size(), static_cast<std::size_t>(*ranks.rbegin()) + 1), "?");
+  std::set<std::string> names;
+  for (const int rank : ranks) names.insert(found.host(rank));
+  if (names.size() < 2) return found;
+  found.table = between_hosts(all, hosts);
+  found.units = names.size();
+  found.unit = "hosts";
+  return found;
 }
 
-// Returns the fits of all sizes, of their lower half and of their upper half. The middle one of an
-// odd number of sizes is in neither half.
-std::vector<PairFit> fits_of(const PairTable& table) {
-  const auto begin = table.takes.begin(), end = table.takes.end();
-  const auto n = static_cast<std::ptrdiff_t>(table.takes.size());
-  const auto lower_end = table.takes.lower_bound(std::next(begin, n / 2)->first);
-  const auto upper_begin = table.takes.upper_bound(std::next(begin, (n - 1) / 2)->first);
-  std::vector<PairFit> fits = {fit_takes(table, begin, end)};
-  if (lower_end != begin) fits.push_back(fit_takes(table, begin, lower_end));
-  if (upper_begin != end) fits.push_back(fit_takes(table, upper_begin, end));
-  return fits;
+// One band, and what is asked of ranks and links in it.
+struct Judged {
+  SizeBand band;
+  BandFit fit;
+  double rank_quantile = 0, link_quantile = 0;
+
+  double scale(std::size_t rank) const {
+    return std::max({fit.error[rank], fit.spread, least_scale});
+  }
+};
+
+std::vector<Judged> judged_bands(const Compared& all) {
+  std::vector<Judged> found;
+  const std::vector<SizeBand> bands = bands_of(all.table);
+  const auto number = static_cast<double>(bands.size());
+  for (const SizeBand& band : bands) {
+    const auto pairs = static_cast<double>(all.table.pairs.size());
+    found.push_back({band, fit_band(all.table, band),
+                     normal_quantile_above(by_chance / number / static_cast<double>(all.ranks)),
+                     normal_quantile_above(by_chance / number / pairs)});
+  }
+  return found;
 }
 
-PairFinding finding_in(const PairFit& fit, double effect, double half_width) {
-  PairFinding finding;
+bool rank_stands_out(const Judged& in, std::size_t rank, std::size_t ranks) {
+  const double effect = in.fit.effect[rank];
+  return effect >= smallest && effect >= rank_errors(ranks) * in.scale(rank) &&
+         in.fit.rank_z[rank] >= in.rank_quantile;
+}
+
+bool link_stands_out(const Judged& in, std::size_t pair, std::size_t ranks) {
+  const double effect = in.fit.residual[pair];
+  return effect >= smallest && effect >= link_errors(ranks) * std::max(in.fit.sigma, least_scale) &&
+         in.fit.link_z[pair] >= in.link_quantile;
+}
+
+// Returns the band with outer sizes at which the rank is slow by half as much, and no others.
+SizeBand fitted_sizes(const PairTable& table, int rank, const SizeBand& band, double effect) {
+  const std::vector<std::size_t> sizes = sizes_of(table);
+  const std::vector<double> effects = effects_by_size(table, rank, sizes);
+  const auto slow = [&](std::size_t i) { return effects[i] >= effect / 2; };
+  const auto place = [&](std::size_t bytes) {
+    return static_cast<std::size_t>(std::find(sizes.begin(), sizes.end(), bytes) - sizes.begin());
+  };
+  std::size_t first = place(band.first), last = place(band.last);
+  while (first > 0 && slow(first - 1)) --first;
+  while (last + 1 < sizes.size() && slow(last + 1)) ++last;
+  while (first < last && !slow(first)) ++first;
+  while (first < last && !slow(last)) --last;
+  return {sizes[first], sizes[last]};
+}
+
+void set_ratio(PairFinding& finding, double effect, double error, std::size_t degrees) {
+  const double half = student(std::max<std::size_t>(degrees, 1)) * std::max(error, least_scale);
   finding.ratio = std::exp(effect);
-  finding.low = std::exp(effect - half_width);
-  finding.high = std::exp(effect + half_width);
-  finding.first_bytes = fit.first_bytes;
-  finding.last_bytes = fit.last_bytes;
+  finding.low = std::exp(effect - half);
+  finding.high = std::exp(effect + half);
+}
+
+PairFinding rank_finding(const Compared& all, int rank, const Judged& in) {
+  const auto r = static_cast<std::size_t>(rank);
+  PairFinding finding{.rank = rank, .pair = {}, .host = all.host(rank)};
+  const SizeBand band = fitted_sizes(all.table, rank, in.band, in.fit.effect[r]);
+  const BandFit fit = fit_band(all.table, band);
+  finding.first_bytes = band.first;
+  finding.last_bytes = band.last;
+  set_ratio(finding, fit.effect[r], fit.error[r], all.table.pairs.size() - all.ranks);
   return finding;
 }
 
-// Takes a half of the sizes only if the effect is 1.5 times as large there.
-void add_if_slow(std::vector<PairFinding>& findings, const std::vector<PairFit>& fits,
-                 std::size_t rank, const std::string& host) {
-  const PairFit* in = nullptr;
-  for (const PairFit& fit : fits)
-    if (fit.names_rank(rank) && (in == nullptr || fit.effect[rank] > 1.5 * in->effect[rank]))
-      in = &fit;
-  if (in == nullptr) return;
-  findings.push_back(finding_in(*in, in->effect[rank], in->half_width));
-  findings.back().rank = static_cast<int>(rank);
-  findings.back().host = host;
+PairFinding link_finding(const Compared& all, std::size_t p, const Judged& in) {
+  const RankPair pair = all.table.pairs[p];
+  PairFinding finding{.rank = {}, .pair = pair, .host = all.host(pair.first)};
+  if (all.host(pair.second) != finding.host) finding.host += ", " + all.host(pair.second);
+  finding.first_bytes = in.band.first;
+  finding.last_bytes = in.band.last;
+  set_ratio(finding, in.fit.residual[p], in.fit.sigma, all.table.pairs.size() - all.ranks);
+  return finding;
+}
+
+// In the widest band that shows it.
+std::vector<PairFinding> slow_ranks(const Compared& all, const std::vector<Judged>& bands) {
+  std::vector<PairFinding> found;
+  for (std::size_t rank = 0; rank < bands.front().fit.effect.size(); ++rank) {
+    const auto in = std::find_if(bands.begin(), bands.end(), [&](const Judged& band) {
+      return rank_stands_out(band, rank, all.ranks);
+    });
+    if (in != bands.end()) found.push_back(rank_finding(all, static_cast<int>(rank), *in));
+  }
+  return found;
+}
+
+std::vector<PairFinding> slow_links(const Compared& all, const std::vector<Judged>& bands,
+                                    const std::set<int>& slow) {
+  std::vector<PairFinding> found;
+  for (std::size_t p = 0; p < all.table.pairs.size(); ++p) {
+    const auto [a, b] = all.table.pairs[p];
+    if (slow.contains(a) || slow.contains(b)) continue;
+    const auto in = std::find_if(bands.begin(), bands.end(), [&](const Judged& band) {
+      return link_stands_out(band, p, all.ranks);
+    });
+    if (in != bands.end()) found.push_back(link_finding(all, p, *in));
+  }
+  return found;
+}
+
+// Returns the smallest effect found in about nine of ten runs; nullopt if takes are too few.
+std::optional<double> detectable(const Judged& in, std::size_t ranks, std::size_t pairs) {
+  std::optional<double> largest;
+  const auto takes = static_cast<double>(in.fit.takes);
+  for (std::size_t rank = 0; rank < in.fit.effect.size(); ++rank) {
+    if (!std::isfinite(in.fit.error[rank])) return std::nullopt;
+    if (in.fit.largest_z[rank] < in.rank_quantile) return std::nullopt;
+    // A rank's pairs have to be slower than others often enough.
+    const auto all = static_cast<double>(pairs);
+    const double own = 2 * all / static_cast<double>(ranks);
+    const double z = (in.rank_quantile + power) / std::sqrt(takes);
+    const double share = 0.5 + z * std::sqrt((all + 1) / (12 * own * std::max(1.0, all - own)));
+    const double slower =
+        in.fit.take_sigma * std::sqrt(2) * normal_quantile_above(1 - std::min(share, 0.99));
+    // The rest that the fit leaves of few pairs is a rough estimate of the error.
+    const double doubt = 1.15 + 2 / (all - static_cast<double>(ranks));
+    const double by_error =
+        doubt * (rank_errors(ranks) * in.scale(rank) + power * in.fit.error[rank]);
+    // An effect at the limit itself is found half the time.
+    const double needed = std::max({1.3 * smallest, by_error, slower});
+    largest = std::max(largest.value_or(0), needed);
+  }
+  return largest;
 }
 
 PairJudgement refused(std::string why) { return {{}, {}, std::move(why)}; }
@@ -174,45 +197,38 @@ PairJudgement refused(std::string why) { return {{}, {}, std::move(why)}; }
 }  // namespace
 
 PairJudgement judge_pairs(const std::vector<Row>& rows, const std::vector<std::string>& hosts) {
-  std::set<RankPair> timed;
-  for (const Row& row : rows)
-    if (row.first_measured().seconds > 0) timed.insert(ascending(row));
-  if (timed.size() < 2) return {};
-  const PairTable table = pair_table(rows, hosts);
-  const std::size_t units = std::set<std::string>(table.units.begin(), table.units.end()).size();
-  const std::string unit = table.units == hosts ? "hosts" : "ranks";
-  if (units < 4)
-    return refused(fmt::format("{} {} are too few to tell whose messages are slow; 4 are enough",
-                               units, unit));
-  if (table.takes.empty())
+  const PairTable table = pair_table(rows);
+  if (table.pairs.size() < 2) return {};
+  const Compared all = compared(table, hosts);
+  if (table.pairs.size() < all.ranks * (all.ranks - 1) / 2)
     return refused("only --pairs all, when it reaches its end, measures every two ranks");
-  const std::vector<PairFit> fits = fits_of(table);
-  const double seen = std::max(1.5 * smallest, seen_rank * fits.front().half_width);
+  if (all.units < fewest_units)
+    return refused(fmt::format("{} {} are too few to tell whose messages are slow; {} are enough",
+                               all.units, all.unit, fewest_units));
+  const std::vector<Judged> bands = judged_bands(all);
+  if (bands.empty()) return refused("no size was measured between every two ranks");
   PairJudgement judgement;
-  if (fits.front().times >= fewest_times && seen <= most_seen) judgement.could_see = std::exp(seen);
-  for (std::size_t rank = 0; rank < hosts.size(); ++rank)
-    add_if_slow(judgement.findings, fits, rank, hosts[rank]);
-  std::set<std::string> slow;
-  for (const PairFinding& finding : judgement.findings) slow.insert(table.units[at(*finding.rank)]);
-  if (slow.size() > (units < 6 ? 1 : units / 3))
+  if (all.units < fewest_for_links)
+    judgement.note =
+        fmt::format("of {} {} at most one can be named, and no link", all.units, all.unit);
+  const auto effect = detectable(bands.front(), all.ranks, all.table.pairs.size());
+  if (!effect)
+    return refused(fmt::format("each pair has too few times ({}); take more sizes, or -N 5",
+                               bands.front().fit.takes));
+  if (*effect < most_told)
+    judgement.could_see = std::exp(*effect);
+  else
+    judgement.note = "the times scatter so much that one at 100 x the others' would hardly be seen";
+  judgement.findings = slow_ranks(all, bands);
+  std::set<int> slow;
+  for (const PairFinding& finding : judgement.findings) slow.insert(*finding.rank);
+  const std::size_t most = all.units < 6 ? 1 : all.units / 3;
+  if (const std::size_t units = all.units_of(slow); units > most)
     return refused(fmt::format("{} of {} {} stand out, too many to tell which of them are slow",
-                               slow.size(), units, unit));
-  for (std::size_t p = 0; p < table.pairs.size() && units >= 6; ++p) {
-    const auto [a, b] = table.pairs[p];
-    if (slow.contains(table.units[at(a)]) || slow.contains(table.units[at(b)])) continue;
-    const auto fit = std::find_if(fits.begin(), fits.end(),
-                                  [&](const PairFit& one) { return one.names_link(p); });
-    if (fit == fits.end()) continue;
-    PairFinding& link =
-        judgement.findings.emplace_back(finding_in(*fit, fit->beyond[p], fit->link_half_width));
-    link.pair = table.pairs[p];
-    link.host = hosts[at(a)];
-    if (hosts[at(b)] != link.host) link.host += ", " + hosts[at(b)];
-  }
-  if (judgement.findings.empty() && !judgement.could_see)
-    return refused(
-        fmt::format("each pair has too few times ({}) for their scatter; take more sizes, or -N 5",
-                    fits.front().takes));
+                               units, all.units, all.unit));
+  if (all.units >= fewest_for_links)
+    for (PairFinding& link : slow_links(all, bands, slow))
+      judgement.findings.push_back(std::move(link));
   return judgement;
 }
 
@@ -228,12 +244,12 @@ struct Series {
 std::vector<Series> by_size(const std::vector<Row>& rows) {
   std::vector<Series> all;
   for (const Row& row : rows) {
-    if (row.first_measured().seconds <= 0) continue;
+    if (!row.pair || row.first_measured().seconds <= 0) continue;
     const std::string title = fmt::format("{} B {}", row.bytes, name(row.type));
     auto series =
         std::find_if(all.begin(), all.end(), [&](const Series& one) { return one.title == title; });
     if (series == all.end()) series = all.insert(all.end(), Series{title, {}, {}});
-    const RankPair pair = ascending(row);
+    const RankPair pair = std::minmax({row.pair->first, row.pair->second});
     double& seconds = series->seconds.emplace(pair, INFINITY).first->second;
     double& rate = series->messages_per_s[pair];
     for (const Measurement* cell : {&row.out_of_place, &row.in_place}) {
@@ -306,18 +322,23 @@ std::vector<std::string> pair_matrices(const std::vector<Row>& rows,
 
 std::vector<std::string> pair_answers(const PairJudgement& judgement) {
   constexpr std::size_t most = 4;
-  if (!judgement.note.empty()) return {"no rank is named: " + judgement.note};
-  if (judgement.findings.empty() && !judgement.could_see) return {};
   std::vector<std::string> answers;
-  const std::vector<PairFinding>& findings = judgement.findings;
-  for (std::size_t i = 0; i < std::min(most, findings.size()); ++i)
-    answers.push_back(finding_text(findings[i]));
-  if (findings.empty())
+  const std::string more = judgement.note.empty() ? "" : "; " + judgement.note;
+  for (const PairFinding& finding : judgement.findings) {
+    if (answers.size() == most) break;
+    answers.push_back(finding_text(finding));
+  }
+  if (judgement.findings.size() > most)
+    answers.push_back(fmt::format("and {} more", judgement.findings.size() - most));
+  if (!answers.empty()) {
+    answers.back() += "; confirm with ccl_acceptance" + more;
+  } else if (judgement.could_see) {
     answers.push_back(fmt::format(
-        "no rank stands out; one that takes {:.2f} x the others' time at all sizes would have been seen",
-        *judgement.could_see));
-  if (findings.size() > most) answers.push_back(fmt::format("and {} more", findings.size() - most));
-  answers.back() += "; ccl_acceptance confirms hosts by repeated measurements";
+        "no rank stands out; one that takes {:.2f} x the others' time at all sizes would have been seen{}",
+        *judgement.could_see, more));
+  } else if (!judgement.note.empty()) {
+    answers.push_back("no rank is named: " + judgement.note);
+  }
   return answers;
 }
 

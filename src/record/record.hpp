@@ -250,7 +250,7 @@ struct PairJudgement {
   // The ratio from which on a rank that is slow at all sizes would have been named in about nine of
   // ten runs. Absent: none would have been.
   std::optional<double> could_see;
-  std::string note;  // why no rank can be named
+  std::string note;  // why no rank can be named, or what so few cannot show
 };
 
 // The fit of the times of one type, operation, root and placement.
