@@ -8,7 +8,7 @@
 namespace ccl_tests {
 
 // Returns the module ("mpi-mpich") whose ABI a module's file has, which may be a test's
-// ("ccl-mpi-mpich-pieces.so"). Empty if it is no module of MPI.
+// ("ccl-mpi-mpich-pieces.so"). Empty for other modules.
 std::string mpi_module_of(const std::filesystem::path& module_file);
 
 // Returns the MPI libraries of the installation that a launcher ("/opt/mpich/bin/mpiexec.hydra")

@@ -93,7 +93,7 @@ class Backend {
   virtual bool open_library(const std::string& /*file*/) const { return false; }
 
   // For a library that is started once in a process, and with its processes. Called on the main
-  // thread before the first use, once or more; and after a run that has not failed, when all
+  // thread before the first use, once or more; and after a run that succeeded, when all
   // communicators are gone.
   virtual void start(const BackendOptions& /*options*/) const {}
   virtual void finish() const {}

@@ -3,39 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <cmath>
 #include <limits>
 #include <numbers>
 #include <numeric>
 
-#include "src/core/error.hpp"
 #include "src/core/mix.hpp"
-#include "src/core/quote.hpp"
 
 namespace ccl_tests {
 namespace {
-
-struct RuleName {
-  std::string_view name, alias;
-  RoutingKind kind;
-  double most = 0;  // largest parameter; 0: it has none
-};
-constexpr std::array<RuleName, 9> rule_names = {
-    RuleName{"balanced", "W0", RoutingKind::balanced},
-    RuleName{"hot-experts", "W1", RoutingKind::hot_experts},
-    RuleName{"hot-rank", "W2", RoutingKind::hot_rank},
-    RuleName{"spread-hot", "W3", RoutingKind::spread_hot},
-    RuleName{"ragged", "W4", RoutingKind::ragged},
-    RuleName{"idle-rank", "W5", RoutingKind::idle_rank},
-    RuleName{"lognormal", "", RoutingKind::lognormal, 10},
-    RuleName{"zipf", "", RoutingKind::zipf, 10},
-    RuleName{"maxvio", "", RoutingKind::maxvio, 1e6}};
-constexpr std::string_view trace_prefix = "trace:";
-constexpr const char* accepted =
-    "accepted: balanced, hot-experts, hot-rank, spread-hot, ragged, idle-rank (W0 to W5), "
-    "lognormal:SIGMA, zipf:S, maxvio:X or trace:FILE";
 
 constexpr double hot_factor = 4;
 constexpr double all_shares = 4294967296.0;  // 2^32: shares are whole, so that all machines agree
@@ -124,73 +100,6 @@ bool draws(RoutingKind kind) {
 }
 
 }  // namespace
-
-RoutingRule parse_routing(const std::string& text) {
-  if (text.starts_with(trace_prefix)) return {RoutingKind::trace, 0, {}};
-  const std::size_t colon = text.find(':');
-  const std::string name = text.substr(0, colon);
-  for (const RuleName& rule : rule_names) {
-    if (name != rule.name && (name != rule.alias || rule.alias.empty())) continue;
-    if ((colon == std::string::npos) != (rule.most == 0)) break;
-    if (rule.most == 0) return {rule.kind, 0, {}};
-    const std::string number = text.substr(colon + 1);
-    std::size_t read = 0;
-    double value = -1;
-    try {
-      value = std::stod(number, &read);
-    } catch (const std::exception&) {
-      read = 0;
-    }
-    if (read == number.size() && read > 0 && value >= 0 && value <= rule.most)
-      return {rule.kind, value, {}};
-    throw UsageError(fmt::format("{} is no number of {}; accepted: 0 to {}", quote(number),
-                                 rule.name, rule.most));
-  }
-  if (name == "W6" || name == "W7")
-    throw UsageError(fmt::format("{} changes from step to step, and a row repeats one step; {}",
-                                 name, accepted));
-  throw UsageError(fmt::format("{} is no routing; {}", quote(text), accepted));
-}
-
-std::string trace_file_of(std::string_view text) {
-  return text.starts_with(trace_prefix) ? std::string(text.substr(trace_prefix.size())) : "";
-}
-
-std::vector<std::vector<int>> parse_trace(std::string_view text, const std::string& file) {
-  std::vector<std::vector<int>> tokens;
-  std::size_t number = 0;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    ++number;
-    line = line.substr(0, line.find('#'));
-    std::vector<int> experts;
-    std::size_t at = 0;
-    while (at < line.size()) {
-      if (std::string_view(" \t\r,").find(line[at]) != std::string_view::npos) {
-        ++at;
-        continue;
-      }
-      int expert = 0;
-      const std::size_t begin = at;
-      while (at < line.size() && std::isdigit(static_cast<unsigned char>(line[at])) != 0 &&
-             at - begin < 8)
-        expert = expert * 10 + (line[at++] - '0');
-      if (at == begin ||
-          (at < line.size() && std::string_view(" \t\r,").find(line[at]) == std::string_view::npos))
-        throw UsageError(fmt::format("{}:{}: {} is no expert; accepted: whole numbers from 0", file,
-                                     number, quote(std::string(line.substr(begin)))));
-      if (std::find(experts.begin(), experts.end(), expert) != experts.end())
-        throw UsageError(fmt::format("{}:{}: expert {} stands twice", file, number, expert));
-      experts.push_back(expert);
-    }
-    if (!experts.empty()) tokens.push_back(std::move(experts));
-  }
-  if (tokens.empty())
-    throw UsageError(fmt::format("{} has no token; accepted: a line of experts for each", file));
-  return tokens;
-}
 
 std::string Routing::why_not(const RoutingOptions& o, int ranks) {
   std::size_t usable = o.experts;

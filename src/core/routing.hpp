@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace ccl_tests {
@@ -32,14 +31,6 @@ struct RoutingRule {
   double parameter = 0;                 // SIGMA, S or X
   std::vector<std::vector<int>> trace;  // a token each: its experts; repeated as needed
 };
-
-// Reads "balanced", "W3", "zipf:1.2". "trace:FILE" leaves the trace empty. Throws UsageError.
-RoutingRule parse_routing(const std::string& text);
-// Returns the file of "trace:FILE", or an empty string.
-std::string trace_file_of(std::string_view text);
-// Reads a line for each token: its experts, divided by spaces or commas; # begins a comment. Throws
-// UsageError that names the line.
-std::vector<std::vector<int>> parse_trace(std::string_view text, const std::string& file);
 
 struct RoutingOptions {
   std::size_t hidden = 1024;  // elements of a token

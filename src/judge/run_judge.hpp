@@ -48,7 +48,7 @@ class RunJudge {
 
   // Sets what the header says of a row.
   void complete(Row& row) const;
-  // Returns the header; nullopt: the run has not begun.
+  // Returns the header; nullopt before the run begins.
   const std::optional<RunInfo>& run() const { return run_; }
   // Returns the rows to write: this one, and after the last pass the one that stands for all.
   std::vector<Row> add(const Row& row, std::size_t requested, RowPlace place);

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <cmath>
 #include <numeric>
 #include <span>
+#include <sstream>
 #include <utility>
 
 #include "src/core/error.hpp"
@@ -81,6 +83,26 @@ std::vector<std::size_t> llama_block() {
   list.insert(list.end(), 2, width);
   return list;
 }
+
+struct RuleName {
+  std::string_view name, alias;
+  RoutingKind kind;
+  double most = 0;  // largest parameter; 0: it has none
+};
+constexpr std::array<RuleName, 9> rule_names = {
+    RuleName{"balanced", "W0", RoutingKind::balanced},
+    RuleName{"hot-experts", "W1", RoutingKind::hot_experts},
+    RuleName{"hot-rank", "W2", RoutingKind::hot_rank},
+    RuleName{"spread-hot", "W3", RoutingKind::spread_hot},
+    RuleName{"ragged", "W4", RoutingKind::ragged},
+    RuleName{"idle-rank", "W5", RoutingKind::idle_rank},
+    RuleName{"lognormal", "", RoutingKind::lognormal, 10},
+    RuleName{"zipf", "", RoutingKind::zipf, 10},
+    RuleName{"maxvio", "", RoutingKind::maxvio, 1e6}};
+constexpr std::string_view trace_prefix = "trace:";
+constexpr const char* accepted_routings =
+    "accepted: balanced, hot-experts, hot-rank, spread-hot, ragged, idle-rank (W0 to W5), "
+    "lognormal:SIGMA, zipf:S, maxvio:X or trace:FILE";
 
 }  // namespace
 
@@ -207,6 +229,55 @@ std::vector<std::size_t> scaled(const std::vector<std::size_t>& tensors, std::si
   for (const std::size_t elements : tensors)  // count * elements / all without its overflow
     result.push_back(count / all * elements + count % all * elements / all);
   return result;
+}
+
+RoutingRule parse_routing(const std::string& text) {
+  if (text.starts_with(trace_prefix)) return {RoutingKind::trace, 0, {}};
+  const std::size_t colon = text.find(':');
+  const std::string name = text.substr(0, colon);
+  for (const RuleName& rule : rule_names) {
+    if (name != rule.name && (name != rule.alias || rule.alias.empty())) continue;
+    if ((colon == std::string::npos) != (rule.most == 0)) break;
+    if (rule.most == 0) return {rule.kind, 0, {}};
+    const double value = parse_number(text.substr(colon + 1), 0);
+    if (value <= rule.most) return {rule.kind, value, {}};
+    throw UsageError(
+        fmt::format("{}: {} is too large; accepted: 0 to {}", rule.name, value, rule.most));
+  }
+  if (name == "W6" || name == "W7")
+    throw UsageError(fmt::format("{} changes from step to step, and a row repeats one step; {}",
+                                 name, accepted_routings));
+  throw UsageError(fmt::format("unknown routing {}; {}", quote(text), accepted_routings));
+}
+
+std::string trace_file_of(std::string_view text) {
+  return text.starts_with(trace_prefix) ? std::string(text.substr(trace_prefix.size())) : "";
+}
+
+std::vector<std::vector<int>> parse_trace(const std::string& text, const std::string& file) {
+  std::vector<std::vector<int>> tokens;
+  std::istringstream lines(text);
+  std::size_t number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    line.resize(std::min(line.find('#'), line.size()));
+    std::replace(line.begin(), line.end(), ',', ' ');
+    std::vector<int> experts;
+    std::istringstream words(line);
+    for (std::string word; words >> word;) {
+      try {
+        experts.push_back(parse_int(word, 0, max_int));
+      } catch (const UsageError& e) {
+        throw UsageError(fmt::format("{}:{}: {}", file, number, e.what()));
+      }
+      if (std::count(experts.begin(), experts.end(), experts.back()) > 1)
+        throw UsageError(fmt::format("{}:{}: expert {} stands twice", file, number, word));
+    }
+    if (!experts.empty()) tokens.push_back(std::move(experts));
+  }
+  if (tokens.empty())
+    throw UsageError(fmt::format("{} has no token; accepted: a line of experts for each", file));
+  return tokens;
 }
 
 std::string parse_name(const std::string& text, const std::vector<std::string>& names) {

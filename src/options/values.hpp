@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "src/core/routing.hpp"
 #include "src/core/types.hpp"
 #include "src/options/row_options.hpp"
 
@@ -41,6 +42,12 @@ std::vector<std::size_t> parse_tensors(const std::string& text);
 // Returns a message of `count` elements divided in these proportions; with count their sum, exactly
 // they.
 std::vector<std::size_t> scaled(const std::vector<std::size_t>& tensors, std::size_t count);
+// Reads "balanced", "W3", "zipf:1.2". "trace:FILE" leaves the trace empty.
+RoutingRule parse_routing(const std::string& text);
+// Returns the file of "trace:FILE", or an empty string.
+std::string trace_file_of(std::string_view text);
+// Reads a line for each token: its experts, divided by spaces or commas; # begins a comment.
+std::vector<std::vector<int>> parse_trace(const std::string& text, const std::string& file);
 std::string parse_name(const std::string& text, const std::vector<std::string>& names);
 std::string parse_file(const std::string& text);  // any name but the empty one
 

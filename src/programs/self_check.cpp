@@ -16,6 +16,7 @@
 #include "src/bootstrap/thread_ranks.hpp"
 #include "src/core/communicator.hpp"
 #include "src/devices/host_limits.hpp"
+#include "src/options/values.hpp"
 #include "src/run/memory_limit.hpp"
 #include "verify/verifier.hpp"
 

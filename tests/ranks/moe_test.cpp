@@ -11,6 +11,7 @@
 #include "src/backends/loopback.hpp"
 #include "src/bootstrap/control.hpp"
 #include "src/bootstrap/thread_ranks.hpp"
+#include "src/options/values.hpp"
 #include "tests/ranks/on_backend.hpp"
 #include "tests/ranks/world.hpp"
 #include "verify/verifier.hpp"

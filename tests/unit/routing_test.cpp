@@ -5,6 +5,7 @@
 #include <set>
 
 #include "src/core/error.hpp"
+#include "src/options/values.hpp"
 
 namespace ccl_tests {
 namespace {

@@ -36,7 +36,7 @@ void require_ports(ControlChannel& channel, double limit_s) {
 
 namespace {
 
-// Returns 0 if it is no socket. Reads its name alone: another thread may close it meanwhile.
+// Returns 0 if it is not a socket. Reads its name alone: another thread may close it meanwhile.
 ino_t socket_inode(int descriptor) {
   std::array<char, 32> path{};
   std::array<char, 64> name{};
