@@ -6,7 +6,6 @@
 #include <mutex>
 #include <utility>
 
-#include "src/core/serialize.hpp"
 #include "src/measure/measurement.hpp"
 #include "src/measure/sample_criterion.hpp"
 #include "src/record/row_text.hpp"
@@ -26,38 +25,8 @@ void leave_to_process_end(std::shared_ptr<void> thing) {
 }
 
 std::string form_text(const Problem& p, Form form) {
-  return fmt::format("{}, {}", p.text(), form == Form::in_place ? "in place" : "out of place");
+  return fmt::format("{}, {}", p.text(), placement_words(form == Form::in_place));
 }
-
-// Rank 0 decides; steps and samples travel over the control channel.
-class ChannelCoordinator : public Coordinator {
- public:
-  // row: what is measured, for messages. moments: those of samples travel, not their durations
-  // alone. limit_s: of one exchange.
-  ChannelCoordinator(Rank& rank, std::string row, bool moments, double limit_s)
-      : rank_(rank), row_(std::move(row)), moments_(moments), limit_s_(limit_s) {}
-
-  Step agree(const Step& decision) override {
-    const std::string bytes = span_to_bytes<Step>({&decision, 1});
-    const Step step = span_from_bytes<Step>(rank_.world().broadcast(bytes, limit_s_)).at(0);
-    rank_.activity().row(fmt::format(
-        "{}, {}", row_, step.kind == Step::Kind::single_calls ? "untimed calls" : "timed calls"));
-    return step;
-  }
-  std::vector<Samples> gather(const Samples& mine) override {
-    std::vector<Samples> all;
-    const std::string text = moments_ ? moments_to_text(mine) : to_text(mine);
-    for (const std::string& bytes : rank_.world().gather(text, limit_s_))
-      all.push_back(moments_ ? samples_of_moments(bytes) : samples_of(bytes));
-    return all;
-  }
-
- private:
-  Rank& rank_;
-  std::string row_;
-  bool moments_;
-  double limit_s_;
-};
 
 }  // namespace
 
@@ -190,8 +159,7 @@ PointRows BenchmarkRunner::checked_rows(const Problem& p, const RankReport& mine
                                         const WaitLimits& limits, std::string_view where) {
   PointRows result;
   FormFindings found;
-  for (const std::string& bytes : rank_.world().gather(to_text(mine), limits.exchange_s))
-    found.reports.push_back(rank_report(bytes));
+  found.reports = gather_reports(rank_, mine, limits.exchange_s);
   if (!rank_.is_first()) return result;
   result.rows = unmeasured_rows(p);
   add_checked(result, row_context(p), found, where);
@@ -282,9 +250,8 @@ void BenchmarkRunner::add_reproductions(PointRows& result, const Problem& p, Ope
 
 void BenchmarkRunner::add_beside(PointRows& result, const Problem& p, Form form,
                                  Operation& operation, const WaitLimits& limits) {
-  const std::string where =
-      fmt::format("{}, beside {}", form == Form::in_place ? "in place" : "out of place",
-                  name(*options_.measure.beside));
+  const std::string where = fmt::format("{}, beside {}", placement_words(form == Form::in_place),
+                                        name(*options_.measure.beside));
   FormFindings found;
   found.checked = verifiable(p) && !p.collective->needs.synchronizes;
   rank_.activity().row(fmt::format("{}, {}", p.text(), where));
@@ -299,8 +266,7 @@ void BenchmarkRunner::add_beside(PointRows& result, const Problem& p, Form form,
   const auto rounds =
       take_rounds({rank_, world_, workload, clock, *load_, limits,
                    most_calls(options_, p, slot_rule_, false), seconds_of_call(p, result.rows)});
-  for (const std::string& bytes : rank_.world().gather(to_text(calls.report()), limits.exchange_s))
-    found.reports.push_back(rank_report(bytes));
+  found.reports = gather_reports(rank_, calls.report(), limits.exchange_s);
   if (!rank_.is_first()) return;
   for (std::size_t g = 0; g < result.rows.size(); ++g)
     result.rows[g].beside = {beside_ratios(rounds, p.point.groups->members(static_cast<int>(g)),
@@ -330,8 +296,7 @@ FormFindings BenchmarkRunner::run_form(const Problem& p, Form form, Operation& o
   FormFindings found;
   HostClocks clocks(rank_, world_, options_.measure.samples, limits.exchange_s);
   const RankReport mine = take_form(p, form, operation, checks, *stop, limits);
-  for (const std::string& bytes : rank_.world().gather(to_text(mine), limits.exchange_s))
-    found.reports.push_back(rank_report(bytes));
+  found.reports = gather_reports(rank_, mine, limits.exchange_s);
   static_cast<TakenSamples&>(found) = stop->taken();
   found.clock_error_s = clocks.unify(found.samples);
   found.calls = found.iterations * static_cast<std::size_t>(options_.measure.aggregate) *

@@ -7,7 +7,7 @@
 
 #include "src/core/error.hpp"
 #include "src/job/rank_cpus.hpp"
-#include "src/run/operation_workload.hpp"
+#include "src/run/rank_report.hpp"
 
 namespace ccl_tests {
 namespace {

@@ -9,17 +9,17 @@
 #include <optional>
 #include <vector>
 
-#include "src/core/communicator.hpp"
 #include "src/core/device.hpp"
 #include "src/devices/process_counters.hpp"
 #include "src/inject/injecting_communicator.hpp"
 #include "src/job/activity.hpp"
-#include "src/job/rank.hpp"
 #include "src/run/point.hpp"
 #include "src/run/rank_report.hpp"
 #include "verify/loops.hpp"
 
 namespace ccl_tests {
+
+class Communicator;
 
 // Two big buffers of one rank, in the memory that its library wants them in. Out of place one holds
 // what calls send and the other what they receive. In place a call works on one of them.
@@ -201,21 +201,6 @@ class IdleWorkload : public Workload {
   Clock& clock_;
   const std::function<void()>& meet_;
   double expected_s_ = 0, start_ = 0;
-};
-
-// The barrier of all ranks before rows, whatever group they are in.
-class WorldBarrier : public Barrier {
- public:
-  WorldBarrier(Communicator& world, Rank& rank)
-      : world_(world), activity_(rank.activity()), self_{rank.rank(), rank.ranks()} {}
-  void wait() override {
-    inside_library(activity_, [&] { world_.timing_barrier(self_); });
-  }
-
- private:
-  Communicator& world_;
-  Activity& activity_;
-  GroupRank self_;
 };
 
 }  // namespace ccl_tests

@@ -61,6 +61,13 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankReport, wrong, first, last, explanation, 
 std::string to_text(const RankReport& report) { return to_bytes(report); }
 RankReport rank_report(std::string_view text) { return from_bytes<RankReport>(text); }
 
+std::vector<RankReport> gather_reports(Rank& rank, const RankReport& mine, double limit_s) {
+  std::vector<RankReport> reports;
+  for (const std::string& bytes : rank.world().gather(to_text(mine), limit_s))
+    reports.push_back(rank_report(bytes));
+  return reports;
+}
+
 namespace {
 
 // Seconds since the sample's start: 8 bytes of each stamp and rank, to 1 part in 10 million.
@@ -100,6 +107,22 @@ Samples samples_of_moments(std::string_view text) {
   for (const Moments& m : span_from_bytes<Moments>(text))
     samples.push_back({m.start, m.end, m.end});
   return samples;
+}
+
+Step ChannelCoordinator::agree(const Step& decision) {
+  const std::string bytes = span_to_bytes<Step>({&decision, 1});
+  const Step step = span_from_bytes<Step>(rank_.world().broadcast(bytes, limit_s_)).at(0);
+  rank_.activity().row(fmt::format(
+      "{}, {}", row_, step.kind == Step::Kind::single_calls ? "untimed calls" : "timed calls"));
+  return step;
+}
+
+std::vector<Samples> ChannelCoordinator::gather(const Samples& mine) {
+  std::vector<Samples> all;
+  const std::string text = moments_ ? moments_to_text(mine) : to_text(mine);
+  for (const std::string& bytes : rank_.world().gather(text, limit_s_))
+    all.push_back(moments_ ? samples_of_moments(bytes) : samples_of(bytes));
+  return all;
 }
 
 void judge_barriers(const RankGroups& groups, std::vector<RankReport>& reports) {

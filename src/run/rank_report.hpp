@@ -1,16 +1,19 @@
-// The findings of one rank in one form of a row, as it tells rank 0; how ranks compare their clocks.
+// What ranks exchange while a row is measured: steps, samples, findings; how they compare their
+// clocks.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "src/core/communicator.hpp"
 #include "src/devices/process_counters.hpp"
 #include "src/job/rank.hpp"
 #include "src/measure/clocks.hpp"
+#include "src/measure/measurement.hpp"
 #include "src/options/rank_groups.hpp"
 #include "src/record/record.hpp"
 #include "verify/verifier.hpp"
@@ -43,6 +46,8 @@ struct RankReport : verify::Mismatch {
 
 std::string to_text(const RankReport& report);
 RankReport rank_report(std::string_view text);  // throws Error
+// Returns all ranks' reports on rank 0, none elsewhere. limit_s: of the exchange. Collective.
+std::vector<RankReport> gather_reports(Rank& rank, const RankReport& mine, double limit_s);
 
 // Durations travel, moments do not: samples_of() returns samples that start at 0.
 std::string to_text(const Samples& samples);
@@ -51,6 +56,39 @@ Samples samples_of(std::string_view text);  // throws Error
 // Moments of entry and exit travel, exactly; when calls were issued does not.
 std::string moments_to_text(const Samples& samples);
 Samples samples_of_moments(std::string_view text);  // throws Error
+
+// Lets rank 0 decide; steps and samples travel over the control channel.
+class ChannelCoordinator : public Coordinator {
+ public:
+  // row: what is measured, for messages. moments: those of samples travel, not their durations
+  // alone. limit_s: of one exchange.
+  ChannelCoordinator(Rank& rank, std::string row, bool moments, double limit_s)
+      : rank_(rank), row_(std::move(row)), moments_(moments), limit_s_(limit_s) {}
+
+  Step agree(const Step& decision) override;
+  std::vector<Samples> gather(const Samples& mine) override;
+
+ private:
+  Rank& rank_;
+  std::string row_;
+  bool moments_;
+  double limit_s_;
+};
+
+// The barrier of all ranks before rows, whatever group they are in.
+class WorldBarrier : public Barrier {
+ public:
+  WorldBarrier(Communicator& world, Rank& rank)
+      : world_(world), activity_(rank.activity()), self_{rank.rank(), rank.ranks()} {}
+  void wait() override {
+    inside_library(activity_, [&] { world_.timing_barrier(self_); });
+  }
+
+ private:
+  Communicator& world_;
+  Activity& activity_;
+  GroupRank self_;
+};
 
 // Compares, within each group, when its ranks entered and left the calls of RankReport::barrier, by
 // one clock. Sets `wrong` of each rank's report to the number of calls that the rank left before
