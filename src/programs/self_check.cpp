@@ -17,6 +17,7 @@
 #include "src/core/communicator.hpp"
 #include "src/devices/host_limits.hpp"
 #include "src/options/values.hpp"
+#include "src/record/row_text.hpp"
 #include "src/run/memory_limit.hpp"
 #include "verify/verifier.hpp"
 
@@ -253,7 +254,7 @@ void check_call(const Collective& collective, const Shape& shape, bool in_place,
   if (!in_place) found.add(verifier.check_guards(recv, layout.recv * width));
   if (found.wrong == 0) return;
   findings.add(fmt::format("{}, {}: {} elements differ from the textbook, first {}: {}",
-                           describe(shape), in_place ? "in place" : "out of place", found.wrong,
+                           describe(shape), placement_words(in_place), found.wrong,
                            found.first, found.explanation));
 }
 

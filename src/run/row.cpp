@@ -285,7 +285,7 @@ void add_form(PointRows& result, const RowContext& in, Form form, const FormFind
     const int group = static_cast<int>(g);
     Measurement m = measurement_of(in, group, found);
     m.repeats_out_of_place = repeats_out_of_place(p, form);
-    add_mismatches(result, in, g, in_place ? "in place" : "out of place", found, m);
+    add_mismatches(result, in, g, placement_words(in_place), found, m);
     Row& row = result.rows[g];
     (in_place ? row.in_place : row.out_of_place) = std::move(m);
     const auto first = static_cast<std::size_t>(p.point.groups->members(group)[0]);

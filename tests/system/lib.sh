@@ -17,8 +17,7 @@ finish() { echo "$failures failed"; [ "$failures" -eq 0 ]; exit; }
 composites=() programs=()
 for file in "$(dirname "${BASH_SOURCE[0]}")"/../../collectives/*.cpp; do
   name=$(basename "$file" .cpp)
-  if grep -q '\.needs = moe_needs\b' "$file"; then continue; fi  # tests/ranks/moe_test.cpp
-  if grep -q '\.needs = composite\b' "$file"; then composites+=("$name"); else programs+=("$name"); fi
+  if grep -qE '\.needs = (composite|moe_needs)\b' "$file"; then composites+=("$name"); else programs+=("$name"); fi
 done
 
 taking() {

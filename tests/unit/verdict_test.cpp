@@ -55,6 +55,49 @@ TEST_F(VerdictTest, WrongDataOutweighsAFailedPeerButNotAnInterrupt) {
   EXPECT_EQ(reporter().finish(4, {"x"}), 7);
 }
 
+// A run is as good as its typical time: one of six that is wide does not make it unreliable, four of six do.
+TEST_F(VerdictTest, CallsARunUnreliableIfMostTimesAreWide) {
+  for (const std::size_t wide : {1U, 3U, 4U}) {
+    RunResults judge(options);
+    judge.add(std::make_unique<test::SpyReporter>(seen));
+    judge.begin({});
+    for (std::size_t r = 0; r < 6; ++r) {
+      Row one = row(1, 1e-3);
+      const double half = r < wide ? 0.2e-3 : 0.01e-3;
+      one.out_of_place.stream = StreamTimes{.low = 1e-3 - half, .high = 1e-3 + half};
+      one.in_place.left_out = true;
+      judge.row(one, std::size_t{1024} << r);
+    }
+    EXPECT_EQ(judge.finish(0, {}), 0);
+    EXPECT_EQ(seen.summary.verdict, wide > 3 ? Verdict::unreliable : Verdict::ok);
+    EXPECT_EQ(seen.summary.wide_times, wide);
+    EXPECT_EQ(seen.summary.widest_times.size(), 3U);
+    EXPECT_EQ(seen.summary.widest_times.at(0).place, "1 KiB");
+    EXPECT_EQ(seen.summary.sure_from_bytes, std::size_t{1024} << wide);
+  }
+}
+
+// In place NCCL does nothing for one rank: seen on a GPU, where half of all times were of that.
+TEST_F(VerdictTest, DoesNotCountCallsThatDoNothing) {
+  for (const int ranks : {1, 2}) {
+    RunInfo run;
+    run.ranks = ranks;
+    RunResults judge(options);
+    judge.add(std::make_unique<test::SpyReporter>(seen));
+    judge.begin(run);
+    for (std::size_t r = 0; r < 6; ++r) {
+      Row one = row(1, 1e-3);
+      one.out_of_place.stream = StreamTimes{.low = 0.99e-3, .high = 1.01e-3};
+      one.in_place.seconds = 0.3e-6;
+      one.in_place.stream = StreamTimes{.low = 0.2e-6, .high = 0.4e-6};
+      judge.row(one, std::size_t{1024} << r);
+    }
+    EXPECT_EQ(judge.finish(0, {}), 0);
+    EXPECT_EQ(seen.summary.times, ranks == 1 ? 6U : 12U);
+    EXPECT_EQ(seen.summary.wide_times, ranks == 1 ? 0U : 6U);
+  }
+}
+
 TEST_F(VerdictTest, AnInterruptIsItsSignal) {
   Row bad = row(1, 1e-3);
   bad.out_of_place.failed_ranks = 1;
