@@ -254,8 +254,8 @@ void check_call(const Collective& collective, const Shape& shape, bool in_place,
   if (!in_place) found.add(verifier.check_guards(recv, layout.recv * width));
   if (found.wrong == 0) return;
   findings.add(fmt::format("{}, {}: {} elements differ from the textbook, first {}: {}",
-                           describe(shape), placement_words(in_place), found.wrong,
-                           found.first, found.explanation));
+                           describe(shape), placement_words(in_place), found.wrong, found.first,
+                           found.explanation));
 }
 
 std::vector<DataType> types_of(const Collective& collective) {
