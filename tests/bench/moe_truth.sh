@@ -32,7 +32,7 @@ for library in ${libraries//,/ }; do
     for program in moe_dispatch_perf moe_combine_perf; do
       for routing in "${routings[@]}"; do
         each=$((calls / (2 * ${#routings[@]} * 3) + 1)) # three sizes
-        started "$library" "$n" "$program" --tokens 1,7,61 --hidden 130 --routing "$routing" -n "$each" -w 0 -c all -O 1 >"$work/out" ||
+        started "$library" "$n" "$program" --tokens 1,7,61 --hidden 130 --routing "$routing" -n "$each" -w 0 -c all -O 1 --row-time 600 >"$work/out" ||
           { tail -n 20 "$work/out" >&2; exit 4; }
         counts=$(sed -nE 's/^# Correct .* - ([0-9]+) wrong elements; ([0-9]+) of .*/\1 \2/p' "$work/out")
         read -r bad good <<<"$counts"
