@@ -90,7 +90,7 @@ set(CMAKE_CXX_COMPILER g++)
 set(CMAKE_CXX_FLAGS_INIT "-isystem $work/include")
 set(CMAKE_CUDA_FLAGS_INIT "-Xcompiler=--sysroot=$sysroot")
 foreach(kind EXE SHARED MODULE)
-  set(CMAKE_\${kind}_LINKER_FLAGS_INIT "--sysroot=$sysroot -B$libraries/ -Wl,--exclude-libs,ALL -Wl,-z,defs")
+  set(CMAKE_\${kind}_LINKER_FLAGS_INIT "--sysroot=$sysroot -B$libraries/ -Wl,--exclude-libs,ALL")
 endforeach()
 TOOLCHAIN
   # CMake reads such a file into a new tree only.
