@@ -160,10 +160,7 @@ int speed(const CheckArguments& a, Device& device, verify::Loops& loops, Lines& 
 
 int run(const CheckArguments& a) {
   if (a.help) {
-    CheckArguments defaults;
-    FlagSet set;
-    declare_flags(set, defaults);
-    fmt::print("{}", help_all(check_texts(), set));
+    fmt::print("{}", help_of(check_texts(), declare_flags));
     return exit_code(Exit::passed);
   }
   const Devices& devices = a.memory == Memory::host ? host_devices() : open_gpus();

@@ -66,6 +66,14 @@ std::string escaped(std::string_view text, std::string_view characters);
 std::string help_page(const ProgramTexts& program, const FlagSet& set);
 // Returns every flag and variable that the program takes, in groups.
 std::string help_all(const ProgramTexts& program, const FlagSet& set);
+// Returns it for a tool whose flags `declare` declares. Defaults are those of new Arguments.
+template <typename Arguments>
+std::string help_of(const ProgramTexts& program, void (*declare)(FlagSet&, Arguments&)) {
+  Arguments defaults;
+  FlagSet set;
+  declare(set, defaults);
+  return help_all(program, set);
+}
 
 // Returns a page of section 1 in the man macros of roff. date: "2026-01-31".
 std::string manual_page(const ProgramTexts& program, const FlagSet& set, const std::string& date);

@@ -57,7 +57,7 @@ everywhere() {
     row 0 ./bin/all_reduce_perf -b 8 -e 1G
     row 0 ./bin/all_reduce_perf --np 3 -d all -o all --sizes 1000
     row 0 sh recipes/right.sh --np 3
-    row 0 ./bin/all_reduce_perf --np 2 --bind core -b 8 -e 64K
+    row 0 ./bin/all_reduce_perf --np 2 --bind auto -b 8 -e 64K
     "${inside[@]}" sh -c 'apt-get -qq update && apt-get -qq -y install --no-install-recommends openmpi-bin mpich' >"$work/apt" 2>&1 </dev/null ||
       { fail "Debian $number: both MPIs cannot be installed"; tail -n 5 "$work/apt"; }
     flags=(-n 2 ./bin/all_reduce_perf --backend mpi -b 8 -e 64M)

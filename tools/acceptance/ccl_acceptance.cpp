@@ -22,10 +22,7 @@ int main(int argc, char** argv) {
       return run_monitored("ccl_acceptance", words, *codes, FirstLine::headline);
     const acceptance::Arguments arguments = acceptance::parse(words);
     if (arguments.help) {
-      acceptance::Arguments defaults;
-      FlagSet set;
-      acceptance::declare_flags(set, defaults);
-      fmt::print("{}", help_all(acceptance::texts(), set));
+      fmt::print("{}", help_of(acceptance::texts(), acceptance::declare_flags));
       return exit_code(Exit::passed);
     }
     const acceptance::Plan plan = acceptance::plan_of(arguments);

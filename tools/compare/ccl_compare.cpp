@@ -81,10 +81,7 @@ int run(const Arguments& a) {
 }
 
 int help() {
-  Arguments defaults;
-  FlagSet set;
-  declare_flags(set, defaults);
-  print(help_all(texts(), set));
+  print(help_of(texts(), declare_flags));
   return exit_code(Exit::passed);
 }
 

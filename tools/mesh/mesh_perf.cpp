@@ -16,10 +16,7 @@ namespace ccl_tests::mesh {
 namespace {
 
 int help() {
-  Arguments defaults;
-  FlagSet set;
-  declare_flags(set, defaults);
-  fmt::print("{}", help_all(texts(), set));
+  fmt::print("{}", help_of(texts(), declare_flags));
   return exit_code(Exit::passed);
 }
 

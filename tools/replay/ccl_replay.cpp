@@ -15,10 +15,7 @@ namespace ccl_tests::replay {
 namespace {
 
 int help() {
-  Arguments defaults;
-  FlagSet set;
-  declare_flags(set, defaults);
-  fmt::print("{}", help_all(texts(), set));
+  fmt::print("{}", help_of(texts(), declare_flags));
   return exit_code(Exit::passed);
 }
 

@@ -22,10 +22,7 @@ int list() {
 }
 
 int help() {
-  Arguments defaults;
-  FlagSet set;
-  declare_flags(set, defaults);
-  fmt::print("{}", help_all(texts(), set));
+  fmt::print("{}", help_of(texts(), declare_flags));
   return exit_code(Exit::passed);
 }
 
