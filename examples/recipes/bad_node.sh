@@ -9,13 +9,14 @@
 # every host can read [bad_node.toml beside this script]. OUT: the file for the names of the hosts
 # to leave out [bad_hosts.txt]. BIN: the folder of the programs [build/bin]. LIMIT: after which
 # the launch is ended, as timeout(1) takes it [1h]: a launcher may stay though its ranks are done.
-# Exit code: ccl_acceptance's. 0 no host is bad (or there is one: see the first line), 6 a host
+# Exit code: ccl_acceptance's. 0 no host is bad (or the job has only one), 6 a host
 # is slow, 7 wrong data, 4 a host was lost, 5 timed out, 8 nothing can be said
 # (docs/ACCEPTANCE.md), 3 unsupported here, 2 usage, 124 LIMIT is over. mpirun may make another
 # of it (137 for 4): then --verdict FILE says which it was. Open MPI's own words after a FAIL are
 # on stderr: mpirun -q leaves them out.
 set -u
 export LC_ALL=C
+case ${1-} in -h | --help) sed -n '2,/^set/s/^# \{0,1\}//p' "$0"; exit 0 ;; esac
 tool=${BIN:-build/bin}/ccl_acceptance
 if [ ! -x "$tool" ]; then
   echo "bad_node.sh: no program $tool: build it, or set BIN to the folder of the programs" >&2

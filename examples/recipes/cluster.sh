@@ -16,6 +16,7 @@
 # Open MPI's own words after a FAIL are on stderr: mpirun -q leaves them out.
 set -u
 export LC_ALL=C
+case ${1-} in -h | --help) sed -n '2,/^set/s/^# \{0,1\}//p' "$0"; exit 0 ;; esac
 out=${OUT:-cluster}
 # shellcheck disable=SC2086 # LAUNCH is several words
 exec timeout -k 60 "${LIMIT:-4h}" ${LAUNCH:-} "${BIN:-build/bin}/ccl_acceptance" \

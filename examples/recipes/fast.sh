@@ -13,5 +13,6 @@
 # 4 a library or a rank failed, 5 timed out, 3 unsupported here, 2 usage.
 set -u
 export LC_ALL=C
+case ${1-} in -h | --help) sed -n '2,/^set/s/^# \{0,1\}//p' "$0"; exit 0 ;; esac
 # shellcheck disable=SC2086 # LAUNCH is several words
 exec ${LAUNCH:-} "${BIN:-build/bin}/${PROGRAM:-all_reduce_perf}" -b 8 -e 64M --stats --ceiling auto "$@"

@@ -12,6 +12,7 @@
 # failed, 5 timed out, 3 unsupported here (NCCL), 2 usage.
 set -u
 export LC_ALL=C
+case ${1-} in -h | --help) sed -n '2,/^set/s/^# \{0,1\}//p' "$0"; exit 0 ;; esac
 # shellcheck disable=SC2086 # LAUNCH is several words
 exec ${LAUNCH:-} "${BIN:-build/bin}/mesh_perf" --mesh "${MESH:-dp=2,tp=2,pp=2}" \
   --do "${DO:-tp:all_reduce:1M,dp:reduce_scatter:16M,pp:sendrecv:4M}" "$@"

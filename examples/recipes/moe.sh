@@ -12,6 +12,7 @@
 # how much), 8 right and not decided, 7 wrong data, 4 a command failed, 3 unsupported, 2 usage.
 set -u
 export LC_ALL=C
+case ${1-} in -h | --help) sed -n '2,/^set/s/^# \{0,1\}//p' "$0"; exit 0 ;; esac
 bin=${BIN:-build/bin} routing=${ROUTING:-zipf:1} tokens=${TOKENS:-128}
 table=$(mktemp) || exit 4
 trap 'rm -f "$table"' EXIT

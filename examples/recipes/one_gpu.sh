@@ -12,6 +12,7 @@
 # 5 timed out, 2 usage.
 set -u
 export LC_ALL=C
+case ${1-} in -h | --help) sed -n '2,/^set/s/^# \{0,1\}//p' "$0"; exit 0 ;; esac
 if ! gpus=$("${BIN:-build/bin}/device_check" --list 2>&1); then
   echo "SKIP one_gpu.sh: $gpus"
   exit 3

@@ -12,6 +12,7 @@
 # 7 wrong data, 4 a library or a rank failed, 5 timed out, 3 unsupported here, 2 usage.
 set -u
 export LC_ALL=C
+case ${1-} in -h | --help) sed -n '2,/^set/s/^# \{0,1\}//p' "$0"; exit 0 ;; esac
 table=$(mktemp) || exit 4
 trap 'rm -f "$table"' EXIT
 programs="all_reduce reduce_scatter reduce all_gather broadcast gather scatter alltoall sendrecv"

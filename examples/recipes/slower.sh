@@ -16,6 +16,7 @@
 # data, 4 a command failed, 2 usage, or the two cannot be compared.
 set -u
 export LC_ALL=C
+case ${1-} in -h | --help) sed -n '2,/^set/s/^# \{0,1\}//p' "$0"; exit 0 ;; esac
 if [ $# -lt 2 ]; then
   echo "usage: slower.sh COMMAND_BEFORE COMMAND_AFTER [FLAGS of ccl_compare...]" >&2
   exit 2

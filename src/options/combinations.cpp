@@ -96,16 +96,27 @@ void check_sizes(const Options& o) {
 void check_routing(const Collective& collective, Options& o) {
   if (!collective.flags.routing) return;
   const RoutingOptions& routing = o.spec.routing;
+  SweepOptions& s = o.sweep;
   if (routing.top_k > routing.experts)
     throw UsageError(fmt::format("--top-k: {} is more than there are experts; accepted: up to {}",
                                  routing.top_k, routing.experts));
-  if (o.sweep.tokens.empty()) return;
+  constexpr std::size_t most_tokens = std::size_t{1} << 22;  // they are counted one by one: seconds
+  const std::size_t token = routing.hidden * size_of(s.types.front());
+  const auto check = [&](const char* flag, std::size_t tokens) {
+    if (tokens > most_tokens)
+      throw UsageError(
+          fmt::format("{}: {} tokens of a rank, of {} B each (--hidden); accepted: up to {} tokens",
+                      flag, tokens, token, most_tokens));
+  };
+  for (const std::size_t tokens : s.tokens) check("--tokens", tokens);
+  if (s.sizes.empty()) check("-e", s.max_bytes / token);
+  for (const std::size_t size : s.sizes) check("--sizes", size / token);
+  if (s.tokens.empty()) return;
   for (const char* const flag : {"-b", "-e", "-i", "-f", "--sizes"})
     if (given(o, flag))
       throw UsageError(
           fmt::format("--tokens: stands instead of {}; accepted: one or the other", flag));
-  for (const std::size_t tokens : o.sweep.tokens)
-    o.sweep.sizes.push_back(tokens * routing.hidden * size_of(o.sweep.types.front()));
+  for (const std::size_t tokens : s.tokens) s.sizes.push_back(tokens * token);
 }
 
 // Refuses a flag about a size that no row has. Otherwise that would be found out after the whole run.

@@ -44,9 +44,16 @@ struct NamedHeader {
   const RunInfo& run;
 };
 
+// Returns the rule by which the run's tokens chose experts (--routing). Empty: it has none.
+std::string routing_of(const RunInfo& run);
+
+// The routings that two runs may have which are compared: the same one, or any two.
+enum class Routings { same, any };
+
 // Throws UsageError that names the field and both values if times of the two runs cannot be
 // compared: another program, mode, backend, number of ranks, clock, kind of time or use of caches.
-void check_same_measurement(const NamedHeader& base, const NamedHeader& head);
+void check_same_measurement(const NamedHeader& base, const NamedHeader& head,
+                            Routings routings = Routings::same);
 
 // Throws UsageError that names the field if it is not the same in both.
 void check_same(const char* field, const std::string& in_base, const std::string& base,

@@ -25,7 +25,7 @@ fi
 enter() { # FOLDER
   # shellcheck disable=SC2016  # the shells' own
   inside=(unshare -m sh -c 'mount -t proc proc "$1/proc" && mount --bind /dev "$1/dev" && exec chroot "$@"' sh "$1"
-    /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C HOME=/root OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
     DEBIAN_FRONTEND=noninteractive sh -c 'cd /opt/ccl-tests 2>/dev/null || cd /; exec "$@"' sh)
 }
 unpack() { # ARCHIVE FOLDER

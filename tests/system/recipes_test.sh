@@ -15,6 +15,8 @@ fi
 for recipe in "$recipes"/*.sh; do
   name=$(basename "$recipe" .sh)
   [ -x "$recipe" ] || fail "$name.sh is not executable"
+  run 0 "$name: --help" "$recipe" --help
+  expect_in "$work/out" "Exit code: "
   grep -q "examples/recipes/$name.sh" "$source/README.md" || fail "the README does not have $name.sh"
 done
 
@@ -84,6 +86,12 @@ expect_in "$work/out" "env -u HOME $work/ten_times"
 run "0|8" "mesh: four ranks" env MESH=dp=2,tp=2 DO=tp:all_reduce:4K,dp:all_gather:64K "$recipes/mesh.sh" -t 4 --backend gloo --rounds 3 --turn-time 0.01
 expect_in "$work/out" "times as long beside:"
 run 2 "mesh: too few ranks" "$recipes/mesh.sh" -t 3 --backend gloo
+
+# Is my MoE exchange right and fast? Another routing than the balanced one may take as long.
+run "0|6|8" "moe: three ranks" env TOKENS=5 ROUTING=maxvio:3 "$recipes/moe.sh" -t 3 --backend loopback --hidden 60
+for program in moe_dispatch moe_combine; do expect_in "$work/out" "$program: Correct  : yes"; done
+[ "$(grep -c "^# Note: routing differs: 'balanced' in base, 'maxvio:3' in head" "$work/out")" -eq 2 ] || fail "not two comparisons: $(cat "$work/out")"
+run 7 "moe: a flipped bit" env TOKENS=5 "$recipes/moe.sh" -t 3 --backend loopback --hidden 60 --inject flipped-bit:rank=1:every=3
 
 # Does my cluster pass? Here on one host.
 cat >plan.toml <<'PLAN'

@@ -20,7 +20,7 @@ std::string refusal(const std::function<void(RecordedRun&)>& change) {
   NamedRun head = run_of("head.jsonl");
   change(head.run);
   try {
-    check_comparable(run_of("base.jsonl"), head);
+    check_comparable(run_of("base.jsonl"), head, Routings::any);
   } catch (const UsageError& e) {
     EXPECT_EQ(e.code(), Exit::usage);
     return e.what();
@@ -42,6 +42,25 @@ TEST(Comparable, RunsOfWhichOneWaitsForCpusAreComparedAsSinglesAlone) {
       ElementsAre("whether ranks wait for CPUs differs: 'no' in base.jsonl, 'yes' in head.jsonl"));
   EXPECT_THROW(check_same_number(run_of("base.jsonl"), waits), UsageError);
   EXPECT_NO_THROW(check_same_number(waits, waits));
+}
+
+// The question of moe.sh: how many times as long is a routing than the balanced one?
+TEST(Comparable, RoutingsDifferAndAreNamed) {
+  const auto routed = [](const std::string& routing, const std::string& experts) {
+    return [=](RecordedRun& run) {
+      run.info.mode = "routing " + routing + ", 2 of " + experts;
+      run.info.settings = {{"routing", routing}};
+    };
+  };
+  NamedRun base = run_of("base"), head = run_of("head"), other = run_of("head");
+  routed("balanced", "32 experts")(base.run);
+  routed("zipf:1", "32 experts")(head.run);
+  routed("zipf:1", "8 experts")(other.run);
+  EXPECT_NO_THROW(check_comparable(base, head, Routings::any));
+  EXPECT_THAT(differences(base, head),
+              ElementsAre("routing differs: 'balanced' in base, 'zipf:1' in head"));
+  EXPECT_THROW(check_comparable(base, head, Routings::same), UsageError);
+  EXPECT_THROW(check_comparable(base, other, Routings::any), UsageError);
 }
 
 TEST(Comparable, NamesTheFieldAndBothValues) {
@@ -76,7 +95,7 @@ TEST(Comparable, WrongDataAndBitsThatVaryAreNoMistakeOfTheUser) {
     run.run.summary->first_wrong = "rank 1 on node1";
     run.run.summary->reproduction.emplace().first_varying = "8 B between calls";
     try {
-      check_comparable(run_of("base.jsonl"), run);
+      check_comparable(run_of("base.jsonl"), run, Routings::any);
     } catch (const Error& e) {
       EXPECT_EQ(e.code(), Exit::wrong_data);
       return std::string(e.what());
@@ -100,7 +119,7 @@ TEST(Comparable, VersionsAndMachinesAreNotes) {
   head.run.info.version = "0.2.0";
   head.run.info.library_version = "2.0";
   for (RankLine& line : head.run.info.rank_lines) line.device_name = "CPU model B";
-  check_comparable(run_of("base"), head);
+  check_comparable(run_of("base"), head, Routings::any);
   EXPECT_THAT(differences(run_of("base"), head),
               ElementsAre("version differs: '0.1.0' in base, '0.2.0' in head",
                           "library_version differs: '1.0' in base, '2.0' in head",

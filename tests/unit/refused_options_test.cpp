@@ -154,6 +154,20 @@ TEST(Options, ThatMeanNothingForAProgramAreRefused) {
   EXPECT_THAT(refusal_of(init_spec, {"-n", "3"}), HasSubstr("-n: init_perf times how a job"));
 }
 
+// A row's routing is counted token by token before it runs: no -T would end that.
+TEST(Options, MoreTokensThanCanBeCountedAreRefused) {
+  const auto dispatch = [](const std::vector<std::string>& arguments) {
+    return refusal_of(collectives::moe_dispatch, arguments);
+  };
+  EXPECT_EQ(dispatch({"--tokens", "7,1T", "--hidden", "1"}),
+            "--tokens: 1099511627776 tokens of a rank, of 4 B each (--hidden); accepted: up to "
+            "4194304 tokens");
+  EXPECT_THAT(dispatch({"-b", "1G", "-e", "1G", "--hidden", "1"}), HasSubstr("-e: 268435456 to"));
+  EXPECT_THAT(dispatch({"--sizes", "8,16T"}), HasSubstr("--sizes: 4294967296 tokens"));
+  EXPECT_EQ(dispatch({"--tokens", "4M"}), "(accepted)");
+  EXPECT_EQ(dispatch({"-b", "8", "-e", "16G"}), "(accepted)");
+}
+
 TEST(Options, OfNcclTestsAreAcceptedByItsPrograms) {
   const std::vector<std::string> all = {"-b", "8", "-e", "64",   "-f", "2", "-o", "sum", "-r", "0",
                                         "-u", "1", "-d", "half", "-K", "2", "-i", "8",   "-z", "0"};

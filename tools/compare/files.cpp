@@ -64,8 +64,8 @@ void check_right(const NamedRun& run) {
                 Exit::wrong_data);
 }
 
-void check_comparable(const NamedRun& base, const NamedRun& head) {
-  check_same_measurement({base.name, base.run.info}, {head.name, head.run.info});
+void check_comparable(const NamedRun& base, const NamedRun& head, Routings routings) {
+  check_same_measurement({base.name, base.run.info}, {head.name, head.run.info}, routings);
   check_right(base);
   check_right(head);
   for (const NamedRun* run : {&base, &head})
@@ -102,6 +102,7 @@ std::vector<std::string> differences(const NamedRun& base, const NamedRun& head)
   compare_ranks("host", [](const RankLine& line) { return line.host; });
   compare("launcher", a.launcher, b.launcher);
   compare("placement", a.placement, b.placement);
+  compare("routing", routing_of(a), routing_of(b));
   compare("whether ranks wait for CPUs", waits(base), waits(head));
   return notes;
 }
@@ -109,9 +110,9 @@ std::vector<std::string> differences(const NamedRun& base, const NamedRun& head)
 Report compare_files(const std::string& base_path, const std::string& head_path, double threshold) {
   const std::vector<NamedRun> base = runs_in(base_path);
   const std::vector<NamedRun> head = runs_in(head_path);
-  for (const NamedRun& run : base) check_comparable(base.front(), run);
+  for (const NamedRun& run : base) check_comparable(base.front(), run, Routings::same);
   try {
-    for (const NamedRun& run : head) check_comparable(base.front(), run);
+    for (const NamedRun& run : head) check_comparable(base.front(), run, Routings::any);
   } catch (const UsageError& e) {
     const auto is_empty = [](const NamedRun& run) { return run.run.rows.empty(); };
     if (is_empty(base.front()) || std::ranges::any_of(head, is_empty)) throw;

@@ -23,7 +23,7 @@ void check_right(const NamedRun& run);
 // Throws UsageError if times of the two runs say nothing about each other: another program, mode,
 // backend, number of ranks, clock, kind of time, data types or operations. The message names the
 // field and both values. Throws as check_right() does.
-void check_comparable(const NamedRun& base, const NamedRun& head);
+void check_comparable(const NamedRun& base, const NamedRun& head, Routings routings);
 
 // Throws UsageError if several runs of one are compared by another number (judged_by()) than those
 // of the other.

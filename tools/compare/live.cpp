@@ -151,7 +151,7 @@ class Sides {
     if (!first) {
       first = std::move(now);
       if (base && head) {
-        check_comparable(*base, *head);
+        check_comparable(*base, *head, Routings::any);
         check_same_number(*base, *head);
       }
     }
