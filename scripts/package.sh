@@ -35,7 +35,7 @@ done
 for tool in readelf patchelf ldd; do
   command -v "$tool" >/dev/null || die 3 "$tool is not here; install the packages binutils and patchelf"
 done
-mkdir -p "$output" || die 2 "--output: cannot make '$output'"
+mkdir -p "$output" 2>/dev/null || die 2 "--output: cannot make '$output'"
 output=$(cd -- "$output" && pwd)
 temporary=$(mktemp -d)
 trap 'rm -rf "$temporary"' EXIT
@@ -192,7 +192,7 @@ lay_out() {
   else
     cp -a "$prefix/." "$tree/"
   fi
-  [[ -d $tree/lib ]] || mv "$tree"/lib64 "$tree/lib" || die 2 "--prefix: '$prefix' has no lib; accepted: a build tree or an installed one"
+  [[ -d $tree/lib ]] || mv "$tree"/lib64 "$tree/lib" 2>/dev/null || die 2 "--prefix: '$prefix' has no lib; accepted: a build tree or an installed one"
   add_notices nlohmann-json3-dev libasio-dev libxxhash-dev libtomlplusplus-dev
   if $portable; then add_notices fmtlib hwloc gloo libstdc++6 libgcc-s1; fi
   while IFS= read -r file; do add_libraries "$file"; done < <(elf_files "$tree")
@@ -244,12 +244,13 @@ needs="needs glibc $glibc, and libstdc++.so.6 with GLIBCXX_$libstdcxx (lib/fallb
   printf '.\n'
 } >"$tree/README"
 if [[ -n $folder ]]; then
-  if ! mkdir -p "$folder" || ! cp -a "$tree/." "$folder/"; then die 4 "cannot write to '$folder'"; fi
+  if ! mkdir -p "$folder" 2>/dev/null || ! cp -a "$tree/." "$folder/" 2>/dev/null; then die 4 "cannot write to '$folder'"; fi
   printf '%s: %s MiB; %s\n' "$folder" "$(du -sm "$folder" | cut -f 1)" "$needs"
   exit
 fi
 mv "$tree" "$temporary/$name"
-tar -C "$temporary" --sort=name --owner=0 --group=0 --numeric-owner -c "$name" | gzip -9n >"$output/$name.tar.gz"
+tar -C "$temporary" --sort=name --owner=0 --group=0 --numeric-owner -c "$name" | gzip -9n >"$temporary/packed"
+mv "$temporary/packed" "$output/$name.tar.gz" 2>/dev/null || die 4 "cannot write to '$output'"
 mib=$(du -m "$output/$name.tar.gz" | cut -f 1)
 ((mib <= 40)) || die 4 "$name.tar.gz has $mib MiB, more than 40; fewer CMAKE_CUDA_ARCHITECTURES make it smaller"
 printf '%s: %s MiB; %s\n' "$output/$name.tar.gz" "$mib" "$needs"

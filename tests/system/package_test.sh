@@ -91,6 +91,8 @@ if [ -n "$archive" ]; then everywhere; fi
 
 run 2 "an unknown flag" bash "$scripts/package.sh" --prefixes
 run 2 "a prefix without programs" bash "$scripts/package.sh" --prefix "$work"
+run 4 "a folder that takes no archive" bash "$scripts/package.sh" --prefix "$build" --output /proc
+[ "$(grep -c . "$work/err")" -eq 1 ] || fail "not one line: $(cat "$work/err")"
 run 2 "a portable archive of a tree" bash "$scripts/package.sh" --portable --prefix "$build"
 # The linker finds no symbol that was hidden from it, and takes the older one of two.
 math=$(ldd "$bin/all_reduce_perf" | sed -n 's/.*libm.so.6 => \([^ ]*\) .*/\1/p')
