@@ -34,7 +34,7 @@ unpack() { # ARCHIVE FOLDER
 }
 
 everywhere() {
-  local release number root flags
+  local release number root flags known
   command -v mmdebstrap >/dev/null || { echo "SKIP: mmdebstrap is not here (package mmdebstrap)"; exit 77; }
   printf '| system | glibc | command | exit code | verdict |\n| --- | --- | --- | ---: | --- |\n' >"$work/table"
   row() { # EXPECTED COMMAND...
@@ -64,7 +64,9 @@ everywhere() {
     row 0 mpirun.openmpi --oversubscribe "${flags[@]}"
     row 0 mpirun.mpich "${flags[@]}"
     row 0 mpirun.openmpi --oversubscribe -n 3 ./bin/all_reduce_perf --backend mpi -d all -o all --sizes 1000
-    row 0 mpirun.mpich -n 3 ./bin/all_reduce_perf --backend mpi -d all -o all --sizes 1000
+    known=0
+    [ "$number" = 12 ] && known=7  # MPICH 4.0.2 compares unsigned integers as signed ones
+    row "$known" mpirun.mpich -n 3 ./bin/all_reduce_perf --backend mpi -d all -o all --sizes 1000
     if [ -n "$deb" ] && [ "$number" = 12 ]; then
       cp "$deb" "$root/tmp/ccl-tests.deb"
       row 0 apt-get -qq -y install --no-install-recommends /tmp/ccl-tests.deb
