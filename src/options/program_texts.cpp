@@ -39,7 +39,10 @@ std::vector<Example> examples_of(const Collective& c, const std::string& program
     all.push_back({fmt::format("{} -b 1M -e 1M -d all{}", program, all_ops ? " -o all" : ""),
                    all_ops ? "is every type and operation right?" : "is every type right?"});
   }
-  all.push_back({program + " --sizes 64M --min-busbw 64M:1.0", "CI gate: exit 6 below 1.0 GB/s"});
+  if (c.flags.routing)
+    all.push_back({program + " --tokens 4K --routing zipf:1", "4096 tokens a rank, busy experts"});
+  else
+    all.push_back({program + " --sizes 64M --min-busbw 64M:1.0", "CI gate: exit 6 below 1.0 GB/s"});
   return all;
 }
 
