@@ -67,16 +67,18 @@ std::size_t calls_of_block(double call_s, std::size_t most_calls) {
   return most_calls > 0 ? std::min(calls, most_calls) : calls;
 }
 
-BesidePlan plan_beside(double alone_s, double both_s, std::size_t most_calls) {
-  constexpr double budget_s = 4;
-  constexpr double least_rounds = 6, most_rounds = 20;
+BesidePlan plan_beside(double alone_s, double both_s, std::size_t most_calls, double budget_s) {
+  constexpr double least_rounds = 6, usual_rounds = 20, rounds_per_s = 5;
   BesidePlan plan;
   plan.alone_calls = calls_of_block(alone_s, most_calls);
   plan.both_calls = calls_of_block(both_s, plan.alone_calls);
   plan.load_s = block_s;
   const double round_s = 2 * (static_cast<double>(plan.alone_calls) * alone_s +
                               static_cast<double>(plan.both_calls) * both_s + plan.load_s);
-  plan.rounds = static_cast<std::size_t>(std::clamp(budget_s / round_s, least_rounds, most_rounds));
+  const double most_rounds = std::max(least_rounds, rounds_per_s * budget_s);
+  const double rounds =
+      budget_s == 0 ? usual_rounds : std::clamp(budget_s / round_s, least_rounds, most_rounds);
+  plan.rounds = static_cast<std::size_t>(rounds);
   return plan;
 }
 

@@ -38,9 +38,10 @@ struct BesidePlan {
 };
 
 // Returns the plan of operations that take so many seconds each, alone and beside the load. Blocks last
-// about 20 ms, or one call. There are 20 rounds, fewer if these took more than 4 s, but at least 6,
-// without which there is no interval. most_calls: of a block; 0: any number.
-BesidePlan plan_beside(double alone_s, double both_s, std::size_t most_calls);
+// about 20 ms, or one call. There are 5 rounds for each second of budget_s, fewer if these took
+// longer, but at least 6, without which there is no interval. most_calls: of a block; 0: any number.
+// budget_s: of all rounds; 0: 20 rounds, however long.
+BesidePlan plan_beside(double alone_s, double both_s, std::size_t most_calls, double budget_s);
 
 // Returns how many calls of call_s seconds a block of about 20 ms has: at least 1, at most
 // most_calls; 0: any number.

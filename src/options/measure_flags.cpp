@@ -41,9 +41,11 @@ void declare_measure(FlagSet& set, Options& o, const AcceptedFlags& taken) {
       "measure the whole sweep N times, in shuffled order except the last time; each row is the "
       "median of its N times",
       in_range(1, 1000), {.recorded = "passes"});
-  set.add(m.row_time_s, "--row-time", "SECONDS",
-          "run fewer than -n iterations if a row would take more than SECONDS; 0: never",
-          at_least(0), {.recorded = "row_time_s"});
+  set.add(
+      m.row_time_s, "--row-time", "SECONDS",
+      "run fewer than -n iterations, and fewer rounds of --beside, if a row would take more than "
+      "SECONDS; 0: never",
+      at_least(0), {.recorded = "row_time_s"});
   set.add(m.average, "-a,--average", "N",
           "combine the ranks' times: 0 rank 0's, 1 mean, 2 minimum, 3 maximum", in_range(0, 3),
           {.recorded = "average"});

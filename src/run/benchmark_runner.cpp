@@ -263,9 +263,9 @@ void BenchmarkRunner::add_beside(PointRows& result, const Problem& p, Form form,
   const std::function<void()> meet = [] {};
   IdleWorkload idle(calls, clock, meet);
   Workload& workload = p.takes_part() ? static_cast<Workload&>(calls) : idle;
-  const auto rounds =
-      take_rounds({rank_, world_, workload, clock, *load_, limits,
-                   most_calls(options_, p, slot_rule_, false), seconds_of_call(p, result.rows)});
+  const auto rounds = take_rounds({rank_, world_, workload, clock, *load_, limits,
+                                   most_calls(options_, p, slot_rule_, false),
+                                   seconds_of_call(p, result.rows), options_.measure.row_time_s});
   found.reports = gather_reports(rank_, calls.report(), limits.exchange_s);
   if (!rank_.is_first()) return;
   for (std::size_t g = 0; g < result.rows.size(); ++g)

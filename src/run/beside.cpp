@@ -72,7 +72,7 @@ BesidePlan agreed_plan(const BesideSetup& setup, Barrier& barrier, Load& load) {
   double both_s = 0;
   for (const std::string& seconds : world.gather(fmt::format("{}", mine), exchange_s))
     both_s = std::max(both_s, std::stod(seconds));
-  const BesidePlan own = plan_beside(setup.call_s, both_s, setup.most_calls);
+  const BesidePlan own = plan_beside(setup.call_s, both_s, setup.most_calls, setup.budget_s);
   std::istringstream in(world.broadcast(
       fmt::format("{} {} {} {}", own.alone_calls, own.both_calls, own.load_s, own.rounds),
       exchange_s));

@@ -33,6 +33,7 @@ struct BesideSetup {
   WaitLimits limits;
   std::size_t most_calls = 0;  // of a block; 0: any number
   double call_s = 0;           // of a call alone, on rank 0
+  double budget_s = 0;         // of all rounds; 0: no limit (--row-time)
 };
 
 // Takes as many rounds as rank 0 decides. Returns the rounds of each rank on rank 0, elsewhere

@@ -170,18 +170,20 @@ TEST(Beside, IntervalsCoverTheTruth) {
 }
 
 TEST(BesidePlan, HasBlocksOfOneLengthAndAsManyRoundsAsThereIsTimeFor) {
-  const BesidePlan usual = plan_beside(10e-6, 40e-6, 0);
+  const BesidePlan usual = plan_beside(10e-6, 40e-6, 0, 4);
   EXPECT_EQ(usual.alone_calls, 2000U);
   EXPECT_EQ(usual.both_calls, 500U);
   EXPECT_EQ(usual.rounds, 20U);
-  const BesidePlan few = plan_beside(10e-6, 10e-6, 64);
+  const BesidePlan few = plan_beside(10e-6, 10e-6, 64, 4);
   EXPECT_EQ(few.alone_calls, 64U);
   EXPECT_EQ(few.both_calls, 64U);
-  const BesidePlan slow = plan_beside(0.5, 2, 0);
+  const BesidePlan slow = plan_beside(0.5, 2, 0, 4);
   EXPECT_EQ(slow.alone_calls, 1U);
   EXPECT_EQ(slow.both_calls, 1U);
   EXPECT_EQ(slow.rounds, 6U);
-  EXPECT_GE(plan_beside(0, 0, 0).alone_calls, 1U);  // a time that is not known
+  EXPECT_EQ(plan_beside(10e-6, 40e-6, 0, 40).rounds, 200U);
+  EXPECT_EQ(plan_beside(0.5, 2, 0, 0).rounds, 20U);
+  EXPECT_GE(plan_beside(0, 0, 0, 4).alone_calls, 1U);  // a time that is not known
 }
 
 TEST(BesidePieces, CountTheShareOfThePieceThatIsUnderWay) {
