@@ -113,6 +113,30 @@ TEST(ReplayPlan, ARecorderThatKeepsTheLastCallsLeavesTheFirstOut) {
   EXPECT_THAT(p.ranks[0].dropped, IsEmpty());
 }
 
+TEST(ReplayPlan, RanksThatMakeTheirCallsInAnotherOrderDisagree) {
+  const FoundCall first = call(all_reduce, 7, 7, 1), second = call(broadcast, 9, 9, 2);
+  for (const bool sampled : {false, true}) {
+    const auto disagreement = [sampled](const std::vector<std::vector<FoundCall>>& ranks) {
+      return planned(traces_of(ranks), ranks.size(), sampled).agreement.disagreement;
+    };
+    EXPECT_EQ(
+        disagreement({{first, second}, {second, first}}),
+        "the traces disagree, nothing was replayed: group '0' (ranks 0-1): rank 1 has sequence 1 behind 2, "
+        "and not all ranks have that order");
+    EXPECT_THAT(disagreement({{first, second}, {first, second, first}}),
+                HasSubstr("rank 1 has sequence 1 behind 2"));
+    EXPECT_EQ(disagreement({{second, first}, {second, first}}), "");
+  }
+}
+
+TEST(ReplayPlan, CallsWithoutANumberFollowTheOneBefore) {
+  const std::vector<FoundCall> calls = {call(all_reduce, 7, 7, 57), call(barrier, 0, 0),
+                                        call(all_reduce, 7, 7, 58)};
+  EXPECT_EQ(planned({calls, calls}).agreement.disagreement, "");
+  EXPECT_THAT(planned({calls, {calls[0], calls[2]}}).agreement.disagreement,
+              HasSubstr("sequence 58"));
+}
+
 TEST(ReplayPlan, SamplesMayHaveHoles) {
   const auto traces = traces_of({{call(all_reduce, 9, 9, 1), call(all_reduce, 9, 9, 3)},
                                  {call(all_reduce, 9, 9, 1), call(all_reduce, 9, 9, 2)}});

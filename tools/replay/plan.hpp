@@ -103,7 +103,7 @@ struct StreamCall {
 };
 using Streams = std::map<StreamKey, std::vector<StreamCall>>;
 
-// Returns the streams of a rank's calls, and sets their sequences.
+// Returns the streams of a rank's calls in the order in which it makes them, and sets their sequences.
 Streams streams(RankPlan& plan);
 
 // Calls that are not to be replayed, and why. lost: they cannot be replayed on some rank.
