@@ -221,6 +221,22 @@ TEST(ReplayPlan, GroupsThatCannotBeAreNotReplayed) {
   EXPECT_EQ(beyond.groups[0].unusable, "a trace says that it is rank 5 of 2");
 }
 
+TEST(ReplayPlan, LongGapsAreShortened) {
+  RankPlan plan;
+  for (const double start_s : {1e9, 1e9 + 5, 1e15, 1e15 + 2, 1e9, 1e9 + 40})
+    plan.calls.push_back({.start_s = start_s});
+  RankPlan same = plan;
+  same.calls.resize(2);
+  EXPECT_FALSE(shorten_gaps(same, 30));
+  EXPECT_EQ(same.calls[1].start_s, 1e9 + 5);
+  EXPECT_TRUE(shorten_gaps(plan, 30));
+  EXPECT_EQ(plan.calls[1].start_s, 1e9 + 5);
+  EXPECT_EQ(plan.calls[2].start_s, 1e9 + 35);
+  EXPECT_EQ(plan.calls[3].start_s, 1e9 + 37);
+  EXPECT_LT(plan.calls[4].start_s, 0);
+  EXPECT_EQ(plan.calls[5].start_s - plan.calls[4].start_s, 30);
+}
+
 TEST(ReplayPlan, BlocksOfCallsAreThoseOfTheTextbook) {
   PlannedKind kind{.operation = alltoall, .self = {1, 3, 0}, .type = DataType::float32, .count = 4};
   const auto blocks = expected_blocks(kind);
