@@ -16,6 +16,8 @@ constexpr unsigned place_bits = 20;
 
 // Fields of a signature from its lowest bit on. Never 0: `set` is 1.
 constexpr unsigned count_bits = 40, root_bits = 11, op_bits = 4, type_bits = 4, operation_bits = 4;
+static_assert(most_bytes < std::uint64_t{1} << count_bits);
+static_assert(most_numbers <= std::uint64_t{1} << (64 - place_bits));
 
 std::uint64_t signature_of(const PlannedKind& kind) {
   if (!kind.lost.empty()) return 0;

@@ -1,4 +1,4 @@
-// What readers take of a JSON record. Nothing of it is trusted.
+// The values that readers take of a JSON record. Nothing of it is trusted.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace ccl_tests::replay {
 
-// Levels of lists and objects. Traces have ten; copies and the readers take a part of the stack for each.
+// The levels of lists and objects that a record may have. Traces have ten; copies and the readers take a part of the stack for each.
 inline constexpr std::size_t most_levels = 1000;
 
 // Returns the JSON of a text, a discarded value if it is none. Throws ImpossibleRecord if it has more than most_levels.

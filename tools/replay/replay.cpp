@@ -17,7 +17,7 @@
 namespace ccl_tests::replay {
 namespace {
 
-// Half the usual --timeout: the peers of a rank whose clock jumps wait in their call meanwhile.
+// The half of the usual --timeout: the peers of a rank whose clock jumps wait in their call meanwhile.
 constexpr double longest_gap_s = 30;
 
 // Throws UsageError if the job has not as many ranks as it is asked to replay.

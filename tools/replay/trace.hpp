@@ -20,14 +20,14 @@ namespace ccl_tests::replay {
 
 inline constexpr double not_known_s = std::numeric_limits<double>::quiet_NaN();
 
-// No job has so many ranks: what a file says is not trusted.
+// A job has no more ranks: what a file says is not trusted.
 inline constexpr std::size_t most_ranks = 1 << 20;
-// No buffer of a call is larger: a rank's memory is not. agreement.cpp compares counts of 40 bits.
+// A call has no larger buffer: a rank has less memory, and agreement.cpp compares counts of 40 bits.
 inline constexpr std::size_t most_bytes = (std::size_t{1} << 40) - 1;
-// Calls of a group are counted below it: agreement.cpp puts their places into the other bits.
+// The numbers of a group's calls are below it: agreement.cpp puts their places into the other bits.
 inline constexpr std::uint64_t most_numbers = std::uint64_t{1} << 44;
 
-// What no trace of a job says. Readers name the file and the record.
+// An error about what no trace of a job says. Readers name the file and the record.
 class ImpossibleRecord : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
