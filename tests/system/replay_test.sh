@@ -106,6 +106,8 @@ run 8 "messages with ranks that are not there" "$bin/ccl_replay" --np 3 --backen
 expect_in out "# dropped: 4 x messages with ranks that are not here (--ranks)"
 run 2 "fewer ranks that nobody asked for" "$bin/ccl_replay" --np 3 --backend gloo --trace "fr.4.{rank}.json"
 expect_in err "the traces are of 4 ranks, the job has 3; accepted: as many (--np 4), or --ranks 3"
+run 2 "no traces, with ranks" "$bin/ccl_replay" --np 2 --backend gloo --trace "none.{rank}"
+expect_in err "reading the traces: --trace: rank 0 has no file: there is no 'none.0'"
 run 2 "more ranks than traces" "$bin/ccl_replay" --np 4 --backend gloo --trace "fr.3.{rank}.json"
 expect_in err "rank 3 has no file: there is no 'fr.3.3.json'"
 
@@ -158,6 +160,26 @@ grep -qE "^  all_reduce +3 +1 +4012 +float +max" out || fail "no line of all_red
 run 0 "NCCL Inspector" "$bin/ccl_replay" --np 3 --backend gloo --trace 'inspector.{rank}'
 grep -qE "^  reduce_scatter +3 +2 +12036 +float +sum +110.00" out || fail "no line of reduce_scatter: $(cat out)"
 
+# inspected RANK NUMBER TIME [BYTES]: a line of the Inspector.
+inspected() {
+  echo "{\"header\":{\"id\":\"0x9e\",\"rank\":$1,\"n_ranks\":2},\"metadata\":{\"inspector_output_format_version\":\"v4.0\"},\"coll_perf\":{\"coll\":\"Broadcast\",\"coll_sn\":$2,\"coll_msg_size_bytes\":${4:-8},\"coll_exec_time_us\":1,\"event_trace_ts\":{\"coll_start_ts\":$3}}}"
+}
+for rank in 0 1; do
+  { inspected $rank $((1 + rank)) 0; inspected $rank $((2 - rank)) 1; } >"swap.$rank"
+  { inspected $rank 1 0; inspected $rank 2 1e15; } >"jump.$rank"
+  inspected $rank 1 0 $((-rank)) >"negative.$rank"
+done
+"$bin/ccl_replay" -t 2 --backend loopback --timing original --trace "jump.{rank}" >jump.out 2>jump.err &
+jump=$!
+for how in "--list" "-t 2 --backend loopback"; do
+  # shellcheck disable=SC2086
+  run 8 "calls in another order, $how" "$bin/ccl_replay" $how --trace "swap.{rank}"
+  expect_in err "the traces disagree, nothing was replayed: group '0x9e' (ranks 0-1): rank 1 has sequence 1 behind 2"
+  # shellcheck disable=SC2086
+  run 4 "a size below 0, $how" "$bin/ccl_replay" $how --trace "negative.{rank}"
+  expect_in err "cannot read 'negative.1': line 1: -1 is no number from 0"
+done
+
 # A trace of 200 MB takes no more memory than a small one: at most 64 MB beside the program and its libraries.
 python3 - <<'PYTHON'
 import json
@@ -180,4 +202,8 @@ if command -v /usr/bin/time >/dev/null; then
 else
   echo "SKIP memory: no /usr/bin/time"
 fi
+
+if wait "$jump"; then pass "a clock that jumps"; else fail "a clock that jumps: $(cat jump.err)"; fi
+expect_in jump.out "# assumed: gaps of more than 30 s between calls are of 30 s (--timing original)"
+expect_in jump.err "waiting for the time of its next call"
 finish

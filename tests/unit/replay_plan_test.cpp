@@ -113,6 +113,30 @@ TEST(ReplayPlan, ARecorderThatKeepsTheLastCallsLeavesTheFirstOut) {
   EXPECT_THAT(p.ranks[0].dropped, IsEmpty());
 }
 
+TEST(ReplayPlan, RanksThatMakeTheirCallsInAnotherOrderDisagree) {
+  const FoundCall first = call(all_reduce, 7, 7, 1), second = call(broadcast, 9, 9, 2);
+  for (const bool sampled : {false, true}) {
+    const auto disagreement = [sampled](const std::vector<std::vector<FoundCall>>& ranks) {
+      return planned(traces_of(ranks), ranks.size(), sampled).agreement.disagreement;
+    };
+    EXPECT_EQ(
+        disagreement({{first, second}, {second, first}}),
+        "the traces disagree, nothing was replayed: group '0' (ranks 0-1): rank 1 has sequence 1 behind 2, "
+        "and not all ranks have that order");
+    EXPECT_THAT(disagreement({{first, second}, {first, second, first}}),
+                HasSubstr("rank 1 has sequence 1 behind 2"));
+    EXPECT_EQ(disagreement({{second, first}, {second, first}}), "");
+  }
+}
+
+TEST(ReplayPlan, CallsWithoutANumberFollowTheOneBefore) {
+  const std::vector<FoundCall> calls = {call(all_reduce, 7, 7, 57), call(barrier, 0, 0),
+                                        call(all_reduce, 7, 7, 58)};
+  EXPECT_EQ(planned({calls, calls}).agreement.disagreement, "");
+  EXPECT_THAT(planned({calls, {calls[0], calls[2]}}).agreement.disagreement,
+              HasSubstr("sequence 58"));
+}
+
 TEST(ReplayPlan, SamplesMayHaveHoles) {
   const auto traces = traces_of({{call(all_reduce, 9, 9, 1), call(all_reduce, 9, 9, 3)},
                                  {call(all_reduce, 9, 9, 1), call(all_reduce, 9, 9, 2)}});
@@ -195,6 +219,22 @@ TEST(ReplayPlan, GroupsThatCannotBeAreNotReplayed) {
   EXPECT_THAT(twice.groups[0].unusable, HasSubstr("two traces say that they are rank 1"));
   const JobGroups beyond = job_groups({{{.name = "7", .size = 2, .rank = 5}}});
   EXPECT_EQ(beyond.groups[0].unusable, "a trace says that it is rank 5 of 2");
+}
+
+TEST(ReplayPlan, LongGapsAreShortened) {
+  RankPlan plan;
+  for (const double start_s : {1e9, 1e9 + 5, 1e15, 1e15 + 2, 1e9, 1e9 + 40})
+    plan.calls.push_back({.start_s = start_s});
+  RankPlan same = plan;
+  same.calls.resize(2);
+  EXPECT_FALSE(shorten_gaps(same, 30));
+  EXPECT_EQ(same.calls[1].start_s, 1e9 + 5);
+  EXPECT_TRUE(shorten_gaps(plan, 30));
+  EXPECT_EQ(plan.calls[1].start_s, 1e9 + 5);
+  EXPECT_EQ(plan.calls[2].start_s, 1e9 + 35);
+  EXPECT_EQ(plan.calls[3].start_s, 1e9 + 37);
+  EXPECT_LT(plan.calls[4].start_s, 0);
+  EXPECT_EQ(plan.calls[5].start_s - plan.calls[4].start_s, 30);
 }
 
 TEST(ReplayPlan, BlocksOfCallsAreThoseOfTheTextbook) {

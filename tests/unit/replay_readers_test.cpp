@@ -153,7 +153,8 @@ TEST_F(ReplayReaders, ExecutionTraceOfOperatorsAlone) {
   EXPECT_THAT(two.dropped, ElementsAre(testing::Pair(HasSubstr("several"), 1)));
 }
 
-std::string inspected(const std::string& coll, int number, std::size_t bytes) {
+std::string inspected(const std::string& coll, const std::string& number,
+                      const std::string& bytes) {
   return fmt::format(
       R"({{"header": {{"id": "0x9e", "rank": 2, "n_ranks": 4, "nnodes": 1}}, "metadata": {{"inspector_output_format_version": "v4.0"}}, )"
       R"("coll_perf": {{"coll": "{}", "coll_sn": {}, "coll_msg_size_bytes": {}, "coll_exec_time_us": 110}}}})",
@@ -161,8 +162,8 @@ std::string inspected(const std::string& coll, int number, std::size_t bytes) {
 }
 
 TEST_F(ReplayReaders, InspectorsSizeIsThatOfABlock) {
-  const RankTrace t =
-      read(inspected("ReduceScatter", 129, 65536) + "\n" + inspected("AllGather", 130, 7) + "\n");
+  const RankTrace t = read(inspected("ReduceScatter", "129", "65536") + "\n" +
+                           inspected("AllGather", "130", "7") + "\n");
   ASSERT_THAT(t.calls, SizeIs(2));
   EXPECT_TRUE(t.sampled);
   EXPECT_EQ(t.kinds[0].out, 16384U);
@@ -172,9 +173,9 @@ TEST_F(ReplayReaders, InspectorsSizeIsThatOfABlock) {
   EXPECT_EQ(t.groups[0].rank, 2);
   EXPECT_EQ(t.groups[0].size, 4);
   EXPECT_FLOAT_EQ(t.calls[0].duration_s, 110e-6F);
-  EXPECT_THAT(
-      error(inspected("AllGather", 1, 7) + "\n" + inspected("AllGather", 2, 7).substr(0, 90)),
-      HasSubstr("line 2 is cut off"));
+  EXPECT_THAT(error(inspected("AllGather", "1", "7") + "\n" +
+                    inspected("AllGather", "2", "7").substr(0, 90)),
+              HasSubstr("line 2 is cut off"));
 }
 
 constexpr const char* nccl_init =
@@ -200,6 +201,73 @@ TEST_F(ReplayReaders, LogOfNccl) {
   std::string other = nccl_call;
   other[2] = '9';
   EXPECT_THAT(error(std::string(nccl_call) + other), HasSubstr("2 processes"));
+}
+
+TEST_F(ReplayReaders, SizesThatNoCallHasAreRefused) {
+  const auto sized = [](const std::string& sizes) {
+    return fmt::format(R"({{"entries": [{}, {}]}})", entry("nccl:broadcast", 1, "[[4]]", "[[4]]"),
+                       entry("nccl:broadcast", 2, sizes, "[[4]]"));
+  };
+  for (const char* sizes :
+       {"[[18446744073709551615]]", "[[2305843009213693952]]", "[[4294967296, 4294967296]]",
+        "[[274877906944]]", "[[274877906943], [18446744073709551615]]"})
+    EXPECT_THAT(error(sized(sizes)),
+                testing::AllOf(HasSubstr("cannot read "), HasSubstr("trace'"),
+                               HasSubstr(": record 2 of entries: a call has buffers of less than")))
+        << sizes;
+  EXPECT_EQ(read(sized("[[274877906943]]")).kinds[1].in, 274877906943U);
+  EXPECT_THAT(error(sized("[[-1]]")), HasSubstr("record 2 of entries: -1 is no number"));
+  EXPECT_THAT(error(sized("[[18446744073709551616]]")), HasSubstr("is no number from 0"));
+  EXPECT_THAT(error(inspected("Broadcast", "1", "-1")), HasSubstr("line 1: -1 is no number"));
+  EXPECT_THAT(error(inspected("AllGather", "1", "274877906944")),
+              HasSubstr("line 1: a call has buffers of less than 1 TiB"));
+  const auto counted = [](const std::string& count) {
+    std::string line = nccl_call;
+    return nccl_init + line.replace(line.find("18816"), 5, count);
+  };
+  EXPECT_THAT(error(counted("18446744073709551615")), HasSubstr("line 2: a call has buffers"));
+  EXPECT_THAT(error(counted("18446744073709551616")), HasSubstr("is no number from 0"));
+  EXPECT_THAT(error(counted("-1")), HasSubstr("line 2: '-1' is no number from 0"));
+}
+
+TEST_F(ReplayReaders, NumbersOfCallsAreNotCutToAType) {
+  EXPECT_EQ(read(inspected("Broadcast", "4294967297", "8")).calls[0].sequence, 4294967297U);
+  EXPECT_THAT(error(inspected("Broadcast", "17592186044416", "8")), HasSubstr("2^44 or more"));
+  EXPECT_THAT(error(inspected("Broadcast", "18446744073709551616", "8")),
+              HasSubstr("line 1: 1.8446744073709552e+19 is no number"));
+  EXPECT_THAT(error(inspected("Broadcast", "-1", "8")), HasSubstr("line 1: -1 is no number"));
+}
+
+TEST_F(ReplayReaders, RootsAndPeersAreNotCutToAType) {
+  const auto from = [](const std::string& root) {
+    return R"x({"nodes": [{"name": "record_param_comms", "inputs": {"values": [[[1, 2, 0, 12, 4, "cuda:0"]], 57, ["0", ""], )x" +
+           root +
+           R"x(, "broadcast", [], [], 0, 1, 3], "types": ["GenericList[Tensor(float)]"]}}]})x";
+  };
+  EXPECT_THAT(error(from("4294967297")),
+              HasSubstr("record 1 of nodes: a job has at most 1048576 ranks, not 4294967297"));
+  EXPECT_EQ(read(from("2")).kinds[0].root, 2);
+  EXPECT_EQ(read(from("-1")).kinds[0].root, -1);
+  EXPECT_THAT(
+      error(
+          R"x({"nodes": [{"name": "c10d::send", "inputs": {"values": [[[2, 2, 0, 7, 4, "cpu"]], "<Object>", 4294967297, 0], "types": ["GenericList[Tensor(float)]"]}}]})x"),
+      HasSubstr("not 4294967297"));
+}
+
+TEST_F(ReplayReaders, DeepRecordsAreRefused) {
+  const auto deep = [](std::size_t levels) {
+    return std::string(levels, '[') + std::string(levels, ']');
+  };
+  const auto node = [](const std::string& values) {
+    return R"({"nodes": [{"name": "## process_group:init ##", "inputs": {"values": [)" + values +
+           "]}}]}";
+  };
+  constexpr std::size_t far = 3'000'000;
+  EXPECT_EQ(read(node(deep(900))).records, 1U);
+  EXPECT_THAT(error(node(deep(far))), HasSubstr("has more than 1000 levels"));
+  EXPECT_THAT(error(deep(far)), HasSubstr("has more than 1000 levels"));
+  EXPECT_THAT(error(node('"' + deep(far) + '"')),
+              HasSubstr("record 1 of nodes: it has more than 1000 levels"));
 }
 
 TEST_F(ReplayReaders, WhatIsNoTraceIsOneLine) {

@@ -16,6 +16,8 @@ constexpr unsigned place_bits = 20;
 
 // Fields of a signature from its lowest bit on. Never 0: `set` is 1.
 constexpr unsigned count_bits = 40, root_bits = 11, op_bits = 4, type_bits = 4, operation_bits = 4;
+static_assert(most_bytes < std::uint64_t{1} << count_bits);
+static_assert(most_numbers <= std::uint64_t{1} << (64 - place_bits));
 
 std::uint64_t signature_of(const PlannedKind& kind) {
   if (!kind.lost.empty()) return 0;
@@ -74,6 +76,10 @@ void add_parts(Streams& streams, const PlannedKind& kind, std::uint64_t sequence
   }
 }
 
+bool is_behind(const StreamCall& one, const StreamCall& other) {
+  return one.sequence >= other.sequence;
+}
+
 // One rank's calls of a stream.
 struct Party {
   int rank = 0;  // of the job
@@ -106,8 +112,34 @@ std::string disagreement_text(const SharedStream& stream, std::uint64_t sequence
                      sequence >> place_bits, one.rank, says(one), other.rank, says(other));
 }
 
+// Returns true if all parties make the same calls in the same order, and can.
+bool are_equal(const SharedStream& stream) {
+  if (stream.parties.empty()) return true;
+  const std::vector<StreamCall>& first = *stream.parties.front().second.calls;
+  const auto is_lost = [](const StreamCall& call) { return call.signature == 0; };
+  return std::none_of(first.begin(), first.end(), is_lost) &&
+         std::all_of(stream.parties.begin(), stream.parties.end(),
+                     [&](const auto& party) { return *party.second.calls == first; });
+}
+
+// Returns which rank's calls are not in the order of their numbers. Empty: all are.
+std::string disorder(const SharedStream& stream) {
+  for (const auto& [key, party] : stream.parties)
+    if (const auto at = std::adjacent_find(party.calls->begin(), party.calls->end(), is_behind);
+        at != party.calls->end())
+      return fmt::format(
+          "the traces disagree, nothing was replayed: {}: rank {} has sequence {} behind {}, and "
+          "not all ranks have that order",
+          stream.text, party.rank, std::next(at)->sequence >> place_bits,
+          at->sequence >> place_bits);
+  return {};
+}
+
 // Says which calls of a stream are excluded, or where two parties disagree. The odd one out is named first.
 void compare(const SharedStream& stream, bool sampled, Agreement& result) {
+  if (are_equal(stream)) return;
+  result.disagreement = disorder(stream);
+  if (!result.disagreement.empty()) return;
   std::set<std::uint64_t> sequences;
   std::uint64_t begin = 0;
   for (const auto& [key, party] : stream.parties) {
@@ -155,14 +187,15 @@ Streams streams(RankPlan& plan) {
     const StreamKey key = key_of(kind);
     std::vector<StreamCall>& calls = all[key];
     std::uint64_t& next = counted[key];
-    call.sequence = (call.sequence == not_numbered ? next++ : call.sequence) << place_bits;
+    const std::uint64_t number = call.sequence == not_numbered ? next : call.sequence;
+    next = number + 1;
+    call.sequence = number << place_bits;
     if (!calls.empty() && calls.back().sequence >> place_bits == call.sequence >> place_bits)
       call.sequence = calls.back().sequence + 1;
     calls.push_back({call.sequence, signature_of(kind)});
     if (kind.operation == OperationId::alltoallv && kind.lost.empty())
       add_parts(all, kind, call.sequence);
   }
-  for (auto& [key, calls] : all) std::sort(calls.begin(), calls.end());
   return all;
 }
 

@@ -54,7 +54,7 @@ void declare_flags(FlagSet& set, Arguments& a) {
           in_range(1, 1 << 20), {.by_default = "all"});
   set.add(a.timing, "--timing", "NAME",
           "tight: each call follows the one before; original: none begins before its time in the "
-          "trace",
+          "trace, with gaps of at most 30 s",
           name_of<Timing>({Timing::tight, Timing::original}));
   set.add(a.max_calls, "--max-calls", "N", "read the first N calls of a rank, drop the others",
           in_range(1, 1 << 28));

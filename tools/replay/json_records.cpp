@@ -14,6 +14,7 @@
 
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
+#include "tools/replay/json_values.hpp"
 
 namespace ccl_tests::replay {
 namespace {
@@ -103,6 +104,9 @@ class Events : public nlohmann::json_sax<Json> {
     return depth_ == 2 && !array_ && in_list_;
   }
   bool open(Json container) {
+    if (depth_ >= most_levels)
+      buffer_.fail(fmt::format("the record before byte {} has more than {} levels", buffer_.bytes(),
+                               most_levels));
     if (!open_.empty() || begins_record()) {
       open_.push_back(&put(std::move(container)));
     } else {

@@ -12,6 +12,7 @@
 #include "src/core/error.hpp"
 #include "src/core/given_file.hpp"
 #include "src/core/quote.hpp"
+#include "tools/replay/json_values.hpp"
 #include "tools/replay/trace.hpp"
 
 namespace ccl_tests::replay {
@@ -28,10 +29,18 @@ Error cannot_read(const std::string& path, const std::string& why) {
 // NCCL's count is a block's of operations that have blocks, as in Call. Sets both sizes for a group of so many ranks.
 void set_sizes(FoundCall& call, std::size_t count, int ranks) {
   using enum OperationId;
-  const std::size_t all = count * static_cast<std::size_t>(ranks);
   const OperationId o = call.operation;
-  call.in = o == reduce_scatter || o == alltoall || o == scatter ? all : count;
-  call.out = o == all_gather || o == alltoall || o == gather ? all : count;
+  const auto blocks = [&](bool all) {
+    return bounded_product(count, all ? static_cast<std::size_t>(ranks) : 1);
+  };
+  call.in = blocks(o == reduce_scatter || o == alltoall || o == scatter);
+  call.out = blocks(o == all_gather || o == alltoall || o == gather);
+}
+
+// Returns a number that has to be there. Throws Json::exception if it is not.
+std::uint64_t number_at(const Json& object, const char* key) {
+  const Json& value = object.at(key);
+  return whole(value).value_or(value.get<std::uint64_t>());
 }
 
 // ---- The Inspector.
@@ -48,10 +57,11 @@ void take_inspected(TraceBuilder& builder, const Json& line) {
   FoundCall call;
   call.operation = operation->operation;
   call.group_name = header.at("id").get<std::string>();
-  const int ranks = header.at("n_ranks").get<int>();
-  builder.describe({.name = call.group_name, .size = ranks, .rank = header.at("rank").get<int>()});
-  call.sequence = perf.at("coll_sn").get<std::uint64_t>();
-  std::size_t bytes = perf.at("coll_msg_size_bytes").get<std::size_t>();
+  const int ranks = bounded_rank(number_at(header, "n_ranks"));
+  builder.describe(
+      {.name = call.group_name, .size = ranks, .rank = bounded_rank(number_at(header, "rank"))});
+  call.sequence = number_at(perf, "coll_sn");
+  std::size_t bytes = number_at(perf, "coll_msg_size_bytes");
   if (reducing_operations.has(call.operation)) {
     if (bytes % sizeof(float) == 0) {
       call.type = {DataType::float32};
@@ -84,6 +94,8 @@ std::optional<std::size_t> number_behind(std::string_view line, std::string_view
   std::size_t number = 0;
   if (!word) return std::nullopt;
   const auto [end, error] = std::from_chars(word->data(), word->data() + word->size(), number);
+  if (error == std::errc::result_out_of_range || word->starts_with('-'))
+    throw ImpossibleRecord(fmt::format("{} is no number from 0 to 2^64 - 1", quote(*word)));
   return error == std::errc() && end == word->data() + word->size() ? std::optional(number)
                                                                     : std::nullopt;
 }
@@ -116,9 +128,8 @@ class NcclLog {
     const auto id = word_behind(line, " commId ");
     if (!comm || !rank || !ranks || !id) return;
     names_[std::string(*comm)] = std::string(*id);
-    builder_.describe({.name = std::string(*id),
-                       .size = static_cast<int>(*ranks),
-                       .rank = static_cast<int>(*rank)});
+    builder_.describe(
+        {.name = std::string(*id), .size = bounded_rank(*ranks), .rank = bounded_rank(*rank)});
   }
 
   void take_call(std::string_view name, std::string_view line) {
@@ -137,7 +148,7 @@ class NcclLog {
     FoundCall call;
     call.operation = operation->operation;
     call.sends = operation->sends;
-    call.group_name = group_name(std::string(*comm), static_cast<int>(*ranks));
+    call.group_name = group_name(std::string(*comm), bounded_rank(*ranks));
     call.type = {all_types()[*type]};
     constexpr std::size_t nccl_avg = 4;
     if (reducing_operations.has(call.operation)) {
@@ -146,8 +157,8 @@ class NcclLog {
       else
         builder_.assume("operations of the user's own are sums");
     }
-    (call.operation == OperationId::transfer ? call.peer : call.root) = static_cast<int>(*root);
-    set_sizes(call, *count, static_cast<int>(*ranks));
+    (call.operation == OperationId::transfer ? call.peer : call.root) = bounded_rank(*root);
+    set_sizes(call, *count, bounded_rank(*ranks));
     builder_.add(call);
   }
 
@@ -178,15 +189,18 @@ RankTrace read_inspector(const std::string& path, std::size_t most_calls) {
   for_each_given_line(path, longest_line, [&](std::string_view line, bool ended) {
     ++number;
     if (line.find_first_not_of(" \r") == std::string_view::npos) return true;
-    const Json parsed = Json::parse(line, nullptr, false);
-    if (parsed.is_discarded() && !ended)
-      throw cannot_read(path, fmt::format("line {} is cut off", number));
-    if (parsed.is_discarded()) throw cannot_read(path, fmt::format("line {} is not JSON", number));
-    builder.record();
     try {
+      const Json parsed = parse_text(line);
+      if (parsed.is_discarded() && !ended)
+        throw cannot_read(path, fmt::format("line {} is cut off", number));
+      if (parsed.is_discarded())
+        throw cannot_read(path, fmt::format("line {} is not JSON", number));
+      builder.record();
       take_inspected(builder, parsed);
     } catch (const Json::exception&) {
       builder.drop("a record without what the Inspector writes");
+    } catch (const ImpossibleRecord& e) {
+      throw cannot_read(path, fmt::format("line {}: {}", number, e.what()));
     }
     return true;
   });
@@ -196,8 +210,14 @@ RankTrace read_inspector(const std::string& path, std::size_t most_calls) {
 RankTrace read_nccl_log(const std::string& path, std::size_t most_calls) {
   TraceBuilder builder("NCCL_DEBUG=INFO", most_calls);
   NcclLog log(builder);
+  std::size_t number = 0;
   for_each_given_line(path, longest_line, [&](std::string_view line, bool /*ended*/) {
-    log.take(line);
+    ++number;
+    try {
+      log.take(line);
+    } catch (const ImpossibleRecord& e) {
+      throw cannot_read(path, fmt::format("line {}: {}", number, e.what()));
+    }
     return true;
   });
   if (log.processes().size() > 1)

@@ -250,4 +250,18 @@ RankPlan plan(const RankTrace& trace, const JobGroups& groups, int rank) {
   return result;
 }
 
+bool shorten_gaps(RankPlan& plan, double longest_s) {
+  double before_s = 0, after_s = 0;  // of the call before: in the trace, and as set here
+  bool is_first = true, any = false;
+  for (PlannedCall& call : plan.calls) {
+    const double gap_s = is_first ? 0 : call.start_s - before_s;
+    any = any || gap_s > longest_s;
+    before_s = call.start_s;
+    after_s = is_first ? call.start_s : after_s + std::min(gap_s, longest_s);
+    call.start_s = after_s;
+    is_first = false;
+  }
+  return any;
+}
+
 }  // namespace ccl_tests::replay

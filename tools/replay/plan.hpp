@@ -84,6 +84,9 @@ struct RankPlan {
 // Translates a rank's trace to the job's groups: roots, peers and sizes are those of the members that are here.
 RankPlan plan(const RankTrace& trace, const JobGroups& groups, int rank);
 
+// Moves calls so that none begins more than longest_s after the one before. Returns true if one did. All have times.
+bool shorten_gaps(RankPlan& plan, double longest_s);
+
 // The calls that several ranks make together: the collectives of a group, the messages from one of its ranks to another as
 // seen by one end, or the parts of alltoallv that go from one rank to another.
 struct StreamKey {
@@ -103,7 +106,7 @@ struct StreamCall {
 };
 using Streams = std::map<StreamKey, std::vector<StreamCall>>;
 
-// Returns the streams of a rank's calls, and sets their sequences.
+// Returns the streams of a rank's calls in the order in which it makes them, and sets their sequences.
 Streams streams(RankPlan& plan);
 
 // Calls that are not to be replayed, and why. lost: they cannot be replayed on some rank.

@@ -17,6 +17,9 @@
 namespace ccl_tests::replay {
 namespace {
 
+// The half of the usual --timeout: the peers of a rank whose clock jumps wait in their call meanwhile.
+constexpr double longest_gap_s = 30;
+
 // Throws UsageError if the job has not as many ranks as it is asked to replay.
 void require_ranks(const Rank& rank, const Arguments& a, int traced) {
   if (a.ranks > 0 && a.ranks != rank.ranks())
@@ -60,6 +63,7 @@ int run(Rank& rank, const Arguments& a, verify::PatternCache& patterns) {
                                             {"--seed", std::to_string(a.options.check.seed)}};
   if (const auto why = disagreement(rank.world(), rank.limit_s(), "settings", settings))
     throw UsageError(*why);
+  rank.activity().phase("reading the traces");
   const int files = rank.agree(rank.is_first() ? trace_files(a) : 0);
   if (a.ranks > 0 || files > rank.ranks()) require_ranks(rank, a, files);
   const std::string file = trace_file(a, rank.rank());
@@ -77,6 +81,10 @@ int run(Rank& rank, const Arguments& a, verify::PatternCache& patterns) {
   require_calls(used, planned.dropped);
   if (a.timing == Timing::original) require_times(rank, planned);
   count(outcome, trace, planned);
+  if (a.timing == Timing::original && shorten_gaps(planned, longest_gap_s))
+    outcome.assumed.insert(
+        fmt::format("gaps of more than {:g} s between calls are of {:g} s (--timing original)",
+                    longest_gap_s, longest_gap_s));
 
   Replayer replayer(rank, groups, planned, patterns, world, a.options.check.seed);
   replayer.connect(used);

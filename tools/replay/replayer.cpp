@@ -225,9 +225,11 @@ double Replayer::timed_pass(bool gaps, std::vector<double>& seconds) {
   rank_.meet();
   const double begin = clock.now();
   for (const Step& step : steps_) {
-    if (gaps)
-      clock.sleep_for(
-          std::max(0.0, plan_.calls[step.begin].start_s - first_s - (clock.now() - begin)));
+    if (gaps) {
+      const double due_s = begin + plan_.calls[step.begin].start_s - first_s;
+      if (due_s > clock.now()) rank_.activity().phase("waiting for the time of its next call");
+      clock.sleep_for(std::max(0.0, due_s - clock.now()));
+    }
     const double start = clock.now();
     issue(step);
     const double each_s = (clock.now() - start) / static_cast<double>(step.end - step.begin);

@@ -1,8 +1,7 @@
 // Reads what PyTorch leaves in JSON: flight recorders and execution traces (Chakra host traces).
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
@@ -13,55 +12,13 @@
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
 #include "tools/replay/json_records.hpp"
+#include "tools/replay/json_values.hpp"
 #include "tools/replay/trace.hpp"
 
 namespace ccl_tests::replay {
 namespace {
 
 using Json = nlohmann::json;
-
-std::string text(const Json& object, const char* key) {
-  const auto at = object.find(key);
-  return at != object.end() && at->is_string() ? at->get<std::string>() : std::string();
-}
-
-std::optional<std::uint64_t> number(const Json& object, const char* key) {
-  const auto at = object.find(key);
-  if (at == object.end() || !at->is_number_integer() || at->get<std::int64_t>() < 0)
-    return std::nullopt;
-  return at->get<std::uint64_t>();
-}
-
-Json member(const Json& object, const char* key) {
-  const auto at = object.find(key);
-  return at != object.end() ? *at : Json();
-}
-
-// Reads [0, 1], or a text that holds it. Returns nothing for what is neither.
-std::vector<std::size_t> list(const Json& value) {
-  const Json parsed =
-      value.is_string() ? Json::parse(value.get<std::string>(), nullptr, false) : value;
-  std::vector<std::size_t> numbers;
-  if (!parsed.is_array()) return numbers;
-  for (const Json& one : parsed) {
-    if (!one.is_number_unsigned()) return {};
-    numbers.push_back(one.get<std::size_t>());
-  }
-  return numbers;
-}
-
-// No job has so many ranks: what a file says is not trusted.
-constexpr std::size_t most_ranks = 1 << 20;
-
-// Returns nothing for what no ranks can be.
-std::vector<int> ranks(const Json& value) {
-  std::vector<int> all;
-  for (const std::size_t rank : list(value)) {
-    if (rank >= most_ranks) return {};
-    all.push_back(static_cast<int>(rank));
-  }
-  return all;
-}
 
 // A process group in a trace: "0", or ["0", "default_pg"].
 TracedGroup group_of(const Json& value) {
@@ -84,8 +41,8 @@ bool set_type(TraceBuilder& builder, FoundCall& call, const std::string& type, s
     return false;
   }
   call.type = known.value_or(TracedType());
-  call.in = in * call.type.elements;
-  call.out = out * call.type.elements;
+  call.in = bounded_product(in, call.type.elements);
+  call.out = bounded_product(out, call.type.elements);
   return true;
 }
 
@@ -104,7 +61,8 @@ std::size_t elements(const Json& shapes) {
   for (const Json& shape : shapes) {
     const std::vector<std::size_t> sizes = list(shape);
     if (shape.is_array() && sizes.size() == shape.size())
-      all += std::accumulate(sizes.begin(), sizes.end(), std::size_t{1}, std::multiplies<>());
+      all = bounded_sum(
+          all, std::accumulate(sizes.begin(), sizes.end(), std::size_t{1}, bounded_product));
   }
   return all;
 }
@@ -145,11 +103,11 @@ void take_entry(TraceBuilder& builder, const Json& entry) {
   call.group_name = group.name;
   if (!group.about.empty()) builder.describe(group.name, group.about);
   if (!message) {
-    call.sequence = number(entry, "collective_seq_id");
-    if (!call.sequence) call.sequence = number(entry, "seq_id");
+    call.sequence = whole(entry, "collective_seq_id");
+    if (!call.sequence) call.sequence = whole(entry, "seq_id");
   }
-  if (const auto ns = number(entry, "time_created_ns"))
-    call.start_s = static_cast<double>(*ns) / 1e9;
+  if (entry.contains("time_created_ns") && entry["time_created_ns"].is_number())
+    call.start_s = entry["time_created_ns"].get<double>() / 1e9;
   if (entry.contains("duration_ms") && entry["duration_ms"].is_number())
     call.duration_s = entry["duration_ms"].get<double>() / 1e3;
   if (message) {
@@ -188,10 +146,9 @@ void take_pg_config(TraceBuilder& builder, const Json& config) {
 // hold.
 std::size_t tensor_elements(const Json& value) {
   if (!value.is_array() || value.empty()) return 0;
-  if (value.size() == 6 && value[5].is_string() && value[3].is_number_unsigned())
-    return value[3].get<std::size_t>();
+  if (value.size() == 6 && value[5].is_string() && value[3].is_number()) return *whole(value[3]);
   std::size_t all = 0;
-  for (const Json& one : value) all += tensor_elements(one);
+  for (const Json& one : value) all = bounded_sum(all, tensor_elements(one));
   return all;
 }
 
@@ -256,14 +213,13 @@ class ExecutionTrace {
   void take_groups(const Json& node) {
     const Json values = values_of(node, "inputs");
     if (values.empty() || !values[0].is_string()) return;
-    const Json all = Json::parse(values[0].get<std::string>(), nullptr, false);
+    const Json all = parse_text(values[0].get<std::string>());
     if (!all.is_array()) return recorded_.mark("process_group:init that is cut off");
     for (const Json& one : all) {
       TracedGroup group = group_of(one.contains("pg_name") ? one["pg_name"] : Json());
       if (group.name.empty()) continue;
       group.about = text(one, "pg_desc");
-      group.size = static_cast<int>(
-          std::min<std::uint64_t>(most_ranks, number(one, "group_size").value_or(0)));
+      group.size = bounded_rank(whole(one, "group_size").value_or(0));
       if (one.contains("ranks")) group.members = ranks(one["ranks"]);
       if (group.members.empty()) {  // all ranks
         group.members.resize(static_cast<std::size_t>(group.size));
@@ -297,7 +253,7 @@ class ExecutionTrace {
     call.group_name = text(attrs, "pg_name");
     if (at < values.size()) {
       if (call.group_name.empty()) call.group_name = group_of(values[at - 2]).name;
-      if (values[at - 1].is_number_integer()) set_peer(call, values[at - 1].get<int>());
+      set_peer(call, values[at - 1]);
       if (at >= 3 && call.operation != OperationId::transfer)
         call.sequence = sequence_in(values[at - 3]);
     }
@@ -314,8 +270,8 @@ class ExecutionTrace {
     const Json outputs = values_of(node, "outputs");
     const bool has_tensors = at > 3 && at < values.size();
     const std::size_t in =
-        number(attrs, "in_msg_nelems").value_or(has_tensors ? tensor_elements(values[0]) : 0);
-    const std::size_t out = number(attrs, "out_msg_nelems").value_or(tensor_elements(outputs));
+        whole(attrs, "in_msg_nelems").value_or(has_tensors ? tensor_elements(values[0]) : 0);
+    const std::size_t out = whole(attrs, "out_msg_nelems").value_or(tensor_elements(outputs));
     std::string type = text(attrs, "dtype");
     if (type.empty()) type = tensor_type(member(node, "inputs"), 0);
     if (!set_type(recorded_, call, type, in, out)) return;
@@ -328,10 +284,13 @@ class ExecutionTrace {
     return number.is_number_unsigned() ? std::optional(number.get<std::uint64_t>()) : std::nullopt;
   }
 
-  // rank: the root of rooted operations, the peer of messages.
-  static void set_peer(FoundCall& call, int rank) {
-    if (call.operation == OperationId::transfer) call.peer = rank;
-    if (received_by_root.has(call.operation) || sent_by_root.has(call.operation)) call.root = rank;
+  // value: the root of rooted operations, the peer of messages; below 0: none.
+  static void set_peer(FoundCall& call, const Json& value) {
+    const bool message = call.operation == OperationId::transfer;
+    const bool rooted = received_by_root.has(call.operation) || sent_by_root.has(call.operation);
+    if (!value.is_number() || !(message || rooted)) return;
+    const bool none = value.is_number_integer() && value < 0;
+    (message ? call.peer : call.root) = none ? -1 : bounded_rank(*whole(value));
   }
 
   // "c10d::NAME": what is received before what is sent, then the group, then the rest.
@@ -354,7 +313,7 @@ class ExecutionTrace {
     const std::size_t out = tensor_elements(at(0));
     const std::size_t in = two ? tensor_elements(at(1)) : out;
     const std::size_t rank_at = call.operation == broadcast || call.operation == transfer ? 2 : 3;
-    if (at(rank_at).is_number_integer()) set_peer(call, at(rank_at).get<int>());
+    set_peer(call, at(rank_at));
     if (call.operation == alltoall) {
       call.out_splits = list(at(3));
       call.in_splits = list(at(4));
@@ -379,14 +338,25 @@ RankTrace read_json_trace(const std::string& path, std::size_t most_calls) {
   TraceBuilder recorder("flight recorder", most_calls);
   ExecutionTrace execution(most_calls);
   bool has_entries = false, has_nodes = false;
+  std::map<std::string, std::size_t> records;  // by name
+  const auto take = [&](const std::string& name, const Json& record) {
+    ++records[name];
+    if (name == "pg_config") return take_pg_config(recorder, record);
+    if (!record.is_object()) return;
+    (name == "nodes" ? has_nodes : has_entries) = true;
+    if (name == "nodes") return execution.take(record);
+    recorder.record();
+    take_entry(recorder, record);
+  };
   for_each_record(path, {"entries", "nodes"}, {"pg_config"},
                   [&](const std::string& name, const Json& record) {
-                    if (name == "pg_config") return take_pg_config(recorder, record);
-                    if (!record.is_object()) return;
-                    (name == "nodes" ? has_nodes : has_entries) = true;
-                    if (name == "nodes") return execution.take(record);
-                    recorder.record();
-                    take_entry(recorder, record);
+                    try {
+                      take(name, record);
+                    } catch (const ImpossibleRecord& e) {
+                      throw Error(fmt::format("cannot read {}: record {}{}{}: {}",
+                                              quote(path, shown_path_characters), records[name],
+                                              name.empty() ? "" : " of ", name, e.what()));
+                    }
                   });
   if (has_nodes) return execution.finish();
   if (has_entries) return recorder.finish();

@@ -42,10 +42,31 @@ void learn_size(TracedGroup& group, const CallKind& call) {
   const std::size_t all = call.operation == OperationId::all_gather ? call.out : call.in;
   const bool tells =
       call.operation == OperationId::all_gather || call.operation == OperationId::reduce_scatter;
-  if (tells && one > 0 && all % one == 0) group.size = static_cast<int>(all / one);
+  if (tells && one > 0 && all % one == 0 && all / one <= most_ranks)
+    group.size = static_cast<int>(all / one);
+}
+
+ImpossibleRecord too_large() {
+  return ImpossibleRecord("a call has buffers of less than 1 TiB (2^40 B), and this one has more");
 }
 
 }  // namespace
+
+std::size_t bounded_sum(std::size_t one, std::size_t other) {
+  if (one > most_bytes || other > most_bytes - one) throw too_large();
+  return one + other;
+}
+
+std::size_t bounded_product(std::size_t one, std::size_t other) {
+  if (other > 0 && one > most_bytes / other) throw too_large();
+  return one * other;
+}
+
+int bounded_rank(std::uint64_t rank) {
+  if (rank > most_ranks)
+    throw ImpossibleRecord(fmt::format("a job has at most {} ranks, not {}", most_ranks, rank));
+  return static_cast<int>(rank);
+}
 
 std::optional<TracedType> parse_traced_type(std::string_view name) {
   using enum DataType;
@@ -131,6 +152,10 @@ void TraceBuilder::describe(const TracedGroup& group) {
 void TraceBuilder::add(const FoundCall& call) {
   constexpr std::size_t most_splits = 1 << 18;
   const std::size_t splits = call.in_splits.size() + call.out_splits.size();
+  for (const std::size_t elements : {call.in, call.out})
+    bounded_product(elements, size_of(call.type.type));
+  if (call.sequence && *call.sequence >= most_numbers)
+    throw ImpossibleRecord(fmt::format("{} is no number of a call: 2^44 or more", *call.sequence));
   if (trace_.calls.size() >= most_calls_)
     return drop(fmt::format("beyond the first {} of a rank (--max-calls)", most_calls_));
   if (splits_ + splits > most_splits)
@@ -144,9 +169,8 @@ void TraceBuilder::add(const FoundCall& call) {
     trace_.kinds.push_back(kind);
     splits_ += splits;
   }
-  trace_.calls.push_back({at->second,
-                          static_cast<std::uint32_t>(call.sequence.value_or(not_numbered)),
-                          call.start_s, static_cast<float>(call.duration_s)});
+  trace_.calls.push_back({call.sequence.value_or(not_numbered), call.start_s,
+                          static_cast<float>(call.duration_s), at->second});
 }
 
 RankTrace read_trace(const std::string& path, std::size_t most_calls) {

@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,24 @@
 namespace ccl_tests::replay {
 
 inline constexpr double not_known_s = std::numeric_limits<double>::quiet_NaN();
+
+// A job has no more ranks: what a file says is not trusted.
+inline constexpr std::size_t most_ranks = 1 << 20;
+// A call has no larger buffer: a rank has less memory, and agreement.cpp compares counts of 40 bits.
+inline constexpr std::size_t most_bytes = (std::size_t{1} << 40) - 1;
+// The numbers of a group's calls are below it: agreement.cpp puts their places into the other bits.
+inline constexpr std::uint64_t most_numbers = std::uint64_t{1} << 44;
+
+// An error about what no trace of a job says. Readers name the file and the record.
+class ImpossibleRecord : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+// Return what is at most most_bytes. Throw ImpossibleRecord if it is more.
+std::size_t bounded_sum(std::size_t one, std::size_t other);
+std::size_t bounded_product(std::size_t one, std::size_t other);
+// Returns a rank or a number of ranks. Throws ImpossibleRecord if no job has so many.
+int bounded_rank(std::uint64_t rank);
 
 // A type as traces name it: `elements` of a type of the suite. moved_only: the suite cannot reduce such values.
 struct TracedType {
@@ -57,13 +76,13 @@ struct CallKind {
       default;  // NOLINT(modernize-use-nullptr): of clang-tidy 14
 };
 
-inline constexpr std::uint32_t not_numbered = std::numeric_limits<std::uint32_t>::max();
+inline constexpr std::uint64_t not_numbered = std::numeric_limits<std::uint64_t>::max();
 
 struct TracedCall {
-  std::uint32_t kind = 0;                 // in RankTrace::kinds
-  std::uint32_t sequence = not_numbered;  // in the group, as the trace counts
+  std::uint64_t sequence = not_numbered;  // in the group, as the trace counts
   double start_s = not_known_s;           // of any clock
   float duration_s = static_cast<float>(not_known_s);
+  std::uint32_t kind = 0;  // in RankTrace::kinds
 };
 
 // A group of ranks. The trace may know all members in the order of their group ranks, or the group's size and this rank's
@@ -106,6 +125,7 @@ class TraceBuilder {
     trace_.format = std::move(format);
   }
 
+  // Throws ImpossibleRecord.
   void add(const FoundCall& call);
   void drop(const std::string& why) { ++trace_.dropped[why]; }
   void mark(const std::string& what) { ++trace_.marks[what]; }

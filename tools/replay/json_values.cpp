@@ -1,0 +1,63 @@
+#include "tools/replay/json_values.hpp"
+
+#include <fmt/format.h>
+
+#include "tools/replay/trace.hpp"
+
+namespace ccl_tests::replay {
+
+using Json = nlohmann::json;
+
+Json parse_text(std::string_view text) {
+  const auto shallow = [](int depth, Json::parse_event_t /*event*/, const Json& /*value*/) {
+    if (depth > static_cast<int>(most_levels))
+      throw ImpossibleRecord(fmt::format("it has more than {} levels", most_levels));
+    return true;
+  };
+  return Json::parse(text, shallow, false);
+}
+
+std::string text(const Json& object, const char* key) {
+  const auto at = object.find(key);
+  return at != object.end() && at->is_string() ? at->get<std::string>() : std::string();
+}
+
+Json member(const Json& object, const char* key) {
+  const auto at = object.find(key);
+  return at != object.end() ? *at : Json();
+}
+
+std::optional<std::uint64_t> whole(const Json& value) {
+  if (!value.is_number()) return std::nullopt;
+  if (!value.is_number_unsigned())
+    throw ImpossibleRecord(fmt::format("{} is no number from 0 to 2^64 - 1", value.dump()));
+  return value.get<std::uint64_t>();
+}
+
+std::optional<std::uint64_t> whole(const Json& object, const char* key) {
+  const auto at = object.find(key);
+  return at != object.end() ? whole(*at) : std::nullopt;
+}
+
+std::vector<std::size_t> list(const Json& value) {
+  const Json parsed = value.is_string() ? parse_text(value.get<std::string>()) : value;
+  std::vector<std::size_t> numbers;
+  if (!parsed.is_array()) return numbers;
+  for (const Json& one : parsed) {
+    const auto number = whole(one);
+    if (!number) return {};
+    numbers.push_back(*number);
+  }
+  return numbers;
+}
+
+std::vector<int> ranks(const Json& value) {
+  std::vector<int> all;
+  for (const std::size_t rank : list(value)) {
+    if (rank >= most_ranks) return {};
+    all.push_back(static_cast<int>(rank));
+  }
+  return all;
+}
+
+}  // namespace ccl_tests::replay

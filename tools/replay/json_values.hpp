@@ -1,0 +1,33 @@
+// The values that readers take of a JSON record. Nothing of it is trusted.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ccl_tests::replay {
+
+// The levels of lists and objects that a record may have. Traces have ten; copies and the readers take a part of the stack for each.
+inline constexpr std::size_t most_levels = 1000;
+
+// Returns the JSON of a text, a discarded value if it is none. Throws ImpossibleRecord if it has more than most_levels.
+nlohmann::json parse_text(std::string_view text);
+
+// Returns the member that is a text. Empty if there is none.
+std::string text(const nlohmann::json& object, const char* key);
+// Returns a copy of the member. Null if there is none.
+nlohmann::json member(const nlohmann::json& object, const char* key);
+
+// Returns a number from 0 to 2^64 - 1, nothing for what is no number. Throws ImpossibleRecord for other numbers.
+std::optional<std::uint64_t> whole(const nlohmann::json& value);
+std::optional<std::uint64_t> whole(const nlohmann::json& object, const char* key);
+// Reads [0, 1], or a text that holds it. Returns nothing for what is neither.
+std::vector<std::size_t> list(const nlohmann::json& value);
+// The same for ranks. Returns nothing for what no ranks can be.
+std::vector<int> ranks(const nlohmann::json& value);
+
+}  // namespace ccl_tests::replay
