@@ -171,5 +171,10 @@ run 0 "--help" "$bin/reduce_perf" --help
 expect_in "$work/out" "Exit codes"
 run 0 "--help-all" "$bin/reduce_perf" --help-all
 expect_in "$work/out" "Measuring"
+for tool in mesh_perf ccl_replay ccl_compare ccl_acceptance ccl_selftest device_check; do
+  run 0 "$tool --help-all" "$bin/$tool" --help-all
+  "$bin/$tool" --help | cmp -s - "$work/out" || fail "$tool: --help-all is not --help"
+  awk 'length > 100 { print; bad = 1 } END { exit bad }' "$work/out" || fail "$tool --help: lines of more than 100 columns"
+done
 run 0 "--version" "$bin/reduce_perf" --version
 finish
