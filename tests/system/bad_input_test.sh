@@ -163,6 +163,11 @@ OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 refused 2 "--np: this is one of 2 
   [ $? -eq 3 ] && grep -q "a thread cannot be started" "$work/err"
 ) && pass "too few threads" || fail "too few threads: $(cat "$work/err")"
 
+# What ranks find alike is said once, whoever is the first.
+for words in "--sizes 100T" "-b 8 -e 8 --beside copy"; do
+  run 3 "$words, found by 3 ranks" "$bin/all_reduce_perf" --np 3 --backend gloo $words
+  [ "$(wc -l <"$work/err")" -eq 1 ] || fail "$words: not one line: $(cat "$work/err")"
+done
 run 2 "-O 0 without an in-place form" "$bin/sendrecv_perf" --backend loopback -t 3 -O 0
 expect_in "$work/err" "sendrecv_perf: -O: 0 measures in place alone, and sendrecv_perf has no in-place form; accepted: 1"
 run 0 "-O 1 without an in-place form" "$bin/sendrecv_perf" --backend loopback -t 3 -O 1 -n 2 --sizes 8

@@ -151,6 +151,8 @@ fi
 run 2 "3 ranks in a mesh of 8" "$mesh" --np 3 --backend gloo --mesh dp=2,tp=2,pp=2 --do $three
 expect_in "$work/err" "--mesh dp=2,tp=2,pp=2: 8 ranks, but the job has 3; use --np 8, or a launcher with 8"
 [ "$(wc -l <"$work/err")" -eq 1 ] || fail "not one line: $(cat "$work/err")"
+run 3 "no memory for a pattern" "$mesh" --np 4 --backend gloo --mesh dp=2,tp=2 --do tp:all_reduce:100T
+[ "$(grep -c "no size fits into memory" "$work/err")" -eq 1 ] || fail "not said once: $(cat "$work/err")"
 run 2 "no such dimension" "$mesh" --np 2 --backend gloo --mesh dp=2 --do tp:all_reduce:8
 expect_in "$work/err" "no dimension of --mesh dp=2"
 run 2 "no mesh" "$mesh" --np 2 --backend gloo --do tp:all_reduce:8
