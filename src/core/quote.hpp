@@ -21,7 +21,8 @@ std::string quote(std::string_view text, std::size_t most = shown_characters);
 std::string shell_quoted(std::string_view text);
 
 // Returns the one of `choices` that a text was probably meant to be, in either case: an alias of
-// other tools, or one that differs by at most two edits and by at most half of the characters.
+// other tools, or one that differs by at most two edits and by at most half of the characters. Two
+// neighbours that changed places are one edit.
 std::optional<std::string> suggestion(std::string_view given,
                                       const std::vector<std::string>& choices);
 // Returns "unknown type 'floot', did you mean 'float'? accepted: float, half". Without a suggestion

@@ -228,8 +228,11 @@ class ProcessRanks {
     end.late = first.late.empty() ? why.late : first.late;
     end.lost_process_0 = control_.wait_process_0_gone(0);
     if (!interrupted) exit_code_ = write_end(end);
-    // A failure that a process has only heard of is said once on its host, and by process 0.
-    const bool said_elsewhere = !failed_here_ && control_.process() != 0 &&
+    // A failure that a process has only heard of is said once on its host, and by process 0. So is a
+    // refusal: nothing is broken that could keep them from it.
+    const bool refusal =
+        why.code == exit_code(Exit::usage) || why.code == exit_code(Exit::unsupported);
+    const bool said_elsewhere = (!failed_here_ || refusal) && control_.process() != 0 &&
                                 process_.launch.local_process != 0 && !end.lost_process_0;
     if (!said_elsewhere)
       for (const std::string& line : end.errors) process_.log(line);

@@ -13,9 +13,10 @@
 namespace ccl_tests {
 namespace {
 
-// The full name of a long flag; an unknown one stays as it is.
+// The full name of a long flag; an unknown one stays as it is. A tool without --help-all has all flags in --help.
 std::string completed(const FlagSet& set, const std::string& name) {
   if (set.find(name) != nullptr) return name;
+  if (name == "--help-all" && set.find("--help") != nullptr) return "--help";
   std::vector<std::string> all, of_nccl_tests;
   for (const Flag& flag : set.all()) {
     const auto found =
@@ -137,6 +138,25 @@ std::string rccl_flag(const std::string& name) {
   return {};
 }
 
+// Returns the long flag that a name was probably meant to be: whole, or its beginning up to '_' or '-' if no other has it.
+std::optional<std::string> meant_flag(const FlagSet& set, std::string_view name) {
+  std::vector<std::string> names;
+  for (const Flag& flag : set.all()) {
+    if (!flag.missing.empty()) continue;
+    for (const std::string& known : flag.names)
+      if (known.starts_with("--")) names.push_back(known.substr(2));
+  }
+  std::vector<std::string> choices = names;
+  for (const std::string& known : names) {
+    const std::string beginning = known.substr(0, known.find_first_of("_-"));
+    const auto begins = [&](const std::string& other) { return other.starts_with(beginning); };
+    if (std::ranges::count_if(names, begins) == 1) choices.push_back(beginning);
+  }
+  const auto meant = suggestion(name, choices);
+  if (!meant || std::ranges::count(names, *meant) > 0) return meant;
+  return *std::ranges::find_if(names, [&](const auto& known) { return known.starts_with(*meant); });
+}
+
 void refuse_unknown(const FlagSet& set, const CommandLine& line) {
   if (line.unknown.empty()) return;
   const std::string& word = line.unknown.front();
@@ -144,14 +164,8 @@ void refuse_unknown(const FlagSet& set, const CommandLine& line) {
   if (!word.starts_with('-'))
     throw UsageError(fmt::format("{} belongs to no option; see --help", quote(word)));
   if (const std::string theirs = rccl_flag(name); !theirs.empty()) throw UsageError(theirs);
-  std::vector<std::string> names;
-  for (const Flag& flag : set.all()) {
-    if (!flag.missing.empty()) continue;
-    for (const std::string& known : flag.names)
-      if (known.starts_with("--")) names.push_back(known.substr(2));
-  }
   const auto meant =
-      name.starts_with("--") ? suggestion(name.substr(2), names) : std::optional<std::string>();
+      name.starts_with("--") ? meant_flag(set, name.substr(2)) : std::optional<std::string>();
   throw UsageError(fmt::format("unknown option {}{} see --help", quote(name),
                                meant ? fmt::format(", did you mean '--{}'?", *meant) : ";"));
 }

@@ -100,12 +100,17 @@ std::string described(const std::string& names, const std::string& text, std::si
   return wrapped(start, text, column, indent);
 }
 
+// A meaning that does not fit behind its command has a line of its own.
 std::string example_lines(const std::vector<Example>& all) {
   std::size_t width = 0;
   for (const Example& example : all) width = std::max(width, example.command.size());
   std::string text;
-  for (const Example& example : all)
-    text += fmt::format("  {:{}}  {}\n", example.command, width, example.meaning);
+  for (const Example& example : all) {
+    const bool fits = 2 + width + 2 + example.meaning.size() <= page_width;
+    const std::string between = fits ? "  " : "\n      ";
+    text +=
+        fmt::format("  {:{}}{}{}\n", example.command, fits ? width : 0, between, example.meaning);
+  }
   return text;
 }
 

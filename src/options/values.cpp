@@ -99,6 +99,15 @@ constexpr std::array<RuleName, 9> rule_names = {
     RuleName{"lognormal", "", RoutingKind::lognormal, 10},
     RuleName{"zipf", "", RoutingKind::zipf, 10},
     RuleName{"maxvio", "", RoutingKind::maxvio, 1e6}};
+// Returns a finite decimal number; nullopt: the text is none.
+std::optional<double> number_of(const std::string& text) {
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || stop != end || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
 constexpr std::string_view trace_prefix = "trace:";
 constexpr const char* accepted_routings =
     "accepted: balanced, hot-experts, hot-rank, spread-hot, ragged, idle-rank (W0 to W5), "
@@ -118,13 +127,11 @@ int parse_int(const std::string& text, int lowest, int highest, std::string_view
 }
 
 double parse_number(const std::string& text, double lowest) {
-  double value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || stop != end || !std::isfinite(value) || value < lowest)
+  const auto value = number_of(text);
+  if (!value || *value < lowest)
     throw UsageError(
         fmt::format("{} is not accepted; accepted: a number from {} on", quote(text), lowest));
-  return value;
+  return *value;
 }
 
 std::size_t parse_size(const std::string& text) {
@@ -324,8 +331,8 @@ Parser<double> at_least(double lowest) {
 }
 Parser<double> above_0() {
   return {[](const std::string& text) {
-    const double value = parse_number(text, 0);
-    if (value > 0) return value;
+    const auto value = number_of(text);
+    if (value && *value > 0) return *value;
     throw UsageError(quote(text) + " is not accepted; accepted: a number above 0");
   }};
 }

@@ -163,6 +163,11 @@ OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 refused 2 "--np: this is one of 2 
   [ $? -eq 3 ] && grep -q "a thread cannot be started" "$work/err"
 ) && pass "too few threads" || fail "too few threads: $(cat "$work/err")"
 
+# What ranks find alike is said once, whoever is the first.
+for words in "--sizes 100T" "-b 8 -e 8 --beside copy"; do
+  run 3 "$words, found by 3 ranks" "$bin/all_reduce_perf" --np 3 --backend gloo $words
+  [ "$(wc -l <"$work/err")" -eq 1 ] || fail "$words: not one line: $(cat "$work/err")"
+done
 run 2 "-O 0 without an in-place form" "$bin/sendrecv_perf" --backend loopback -t 3 -O 0
 expect_in "$work/err" "sendrecv_perf: -O: 0 measures in place alone, and sendrecv_perf has no in-place form; accepted: 1"
 run 0 "-O 1 without an in-place form" "$bin/sendrecv_perf" --backend loopback -t 3 -O 1 -n 2 --sizes 8
@@ -171,5 +176,10 @@ run 0 "--help" "$bin/reduce_perf" --help
 expect_in "$work/out" "Exit codes"
 run 0 "--help-all" "$bin/reduce_perf" --help-all
 expect_in "$work/out" "Measuring"
+for tool in mesh_perf ccl_replay ccl_compare ccl_acceptance ccl_selftest device_check; do
+  run 0 "$tool --help-all" "$bin/$tool" --help-all
+  "$bin/$tool" --help | cmp -s - "$work/out" || fail "$tool: --help-all is not --help"
+  awk 'length > 100 { print; bad = 1 } END { exit bad }' "$work/out" || fail "$tool --help: lines of more than 100 columns"
+done
 run 0 "--version" "$bin/reduce_perf" --version
 finish

@@ -115,8 +115,31 @@ wait "$job"
 code=$?
 if [ "$code" -eq 4 ]; then pass "a killed rank"; else fail "a killed rank: exit $code, expected 4: $(cat "$work/err")"; fi
 expect_in "$work/err" "rank 5 on $(hostname) (pid $victim) is gone"
-expect_in "$work/out" "# Verdict  : INCOMPLETE - exit code 4, "
+grep -qE "^# Verdict  : INCOMPLETE - exit code 4, [0-9]+ turns measured: rank 5 on .* is gone" "$work/out" || fail "no reason: $(tail -n 1 "$work/out")"
 grep -q '"type":"mesh_footer","complete":false,"exit_code":4' "$work/killed.jsonl" || fail "no footer: $(tail -n 1 "$work/killed.jsonl")"
+
+# If process 0 itself is killed or stopped, another process writes the ends.
+for end in "KILL 4" "STOP 5"; do
+  signal=${end% *} expected=${end#* }
+  "$mesh" --np 4 --backend gloo -T 3 --mesh dp=2,tp=2 --do tp:all_reduce:12000,dp:all_gather:40004 --rounds 10000 -J "$work/first-$signal.jsonl" >"$work/out" 2>"$work/err" </dev/null &
+  job=$!
+  wait_for_row "$work/first-$signal.jsonl"
+  kill -"$signal" "$(pid_of_rank "$job" 0)"
+  wait "$job"
+  code=$?
+  if [ "$code" -eq "$expected" ]; then pass "process 0 with SIG$signal"; else fail "process 0 with SIG$signal: exit $code, expected $expected: $(cat "$work/err")"; fi
+  grep -qE '^# Correct  : yes - [1-9]' "$work/out" || fail "no line of correctness: $(tail -n 4 "$work/out")"
+  tail -n 1 "$work/out" | grep -qE '^# Verdict  : INCOMPLETE - exit code 4, [1-9][0-9]* turns measured: process 0 was killed by signal 9 \(SIGKILL\).* during round ' || fail "no verdict: $(tail -n 4 "$work/out")"
+  [ "$(grep -c '^# Verdict' "$work/out")" -eq 1 ] || fail "not one verdict: $(cat "$work/out")"
+  python3 - "$work/first-$signal.jsonl" <<'PY' || fail "no footer: $(tail -n 1 "$work/first-$signal.jsonl")"
+import json, sys
+lines = [json.loads(line) for line in open(sys.argv[1])]
+last = lines[-1]
+assert [l["type"] for l in lines].count("mesh_footer") == 1 and last["type"] == "mesh_footer"
+assert not last["complete"] and last["exit_code"] == 4 and last["errors"][0].startswith("process 0 was killed")
+assert f'{sum(l["type"] == "mesh_turn" for l in lines)} turns measured' in last["verdict"]
+PY
+done
 
 # A rank that is stopped. Open MPI has no limit of its own: the watchdog of the pattern's thread ends the wait.
 stopped "a stopped rank over Gloo" 2 "$mesh" --np 4 --backend gloo --mesh dp=2,tp=2 --do dp:all_reduce:12000,tp:all_gather:40004
@@ -128,6 +151,8 @@ fi
 run 2 "3 ranks in a mesh of 8" "$mesh" --np 3 --backend gloo --mesh dp=2,tp=2,pp=2 --do $three
 expect_in "$work/err" "--mesh dp=2,tp=2,pp=2: 8 ranks, but the job has 3; use --np 8, or a launcher with 8"
 [ "$(wc -l <"$work/err")" -eq 1 ] || fail "not one line: $(cat "$work/err")"
+run 3 "no memory for a pattern" "$mesh" --np 4 --backend gloo --mesh dp=2,tp=2 --do tp:all_reduce:100T
+[ "$(grep -c "no size fits into memory" "$work/err")" -eq 1 ] || fail "not said once: $(cat "$work/err")"
 run 2 "no such dimension" "$mesh" --np 2 --backend gloo --mesh dp=2 --do tp:all_reduce:8
 expect_in "$work/err" "no dimension of --mesh dp=2"
 run 2 "no mesh" "$mesh" --np 2 --backend gloo --do tp:all_reduce:8
@@ -137,6 +162,7 @@ run 2 "a program on pairs" "$mesh" --np 2 --backend gloo --mesh tp=2 --do tp:pin
 run 2 "-J .csv" "$mesh" --np 2 --backend gloo --mesh tp=2 --do tp:all_reduce:8 -J "$work/x.csv"
 run 2 "-J that cannot be written" "$mesh" --np 2 --backend gloo --mesh tp=2 --do tp:all_reduce:8 -J "$work/no/x.jsonl"
 run 3 "hypercube of 3 ranks" "$mesh" --np 3 --backend gloo --mesh tp=3 --do tp:hypercube:1200
+run 2 "a turn without end" "$mesh" --np 2 --backend gloo --mesh tp=2 --do tp:all_reduce:8 --turn-time 1e30
 run 0 "--help" "$mesh" --help
 for word in --mesh --order --do --rounds --turn-time DeviceMesh Megatron "8 a pattern could not be measured alone"; do expect_in "$work/out" "$word"; done
 fake=$build/tests/fake_gpu

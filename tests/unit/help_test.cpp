@@ -1,4 +1,5 @@
 // What --help and --help-all print.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "src/options/flags.hpp"
+#include "src/options/program_texts.hpp"
 #include "src/programs/program.hpp"
 #include "tests/golden/committed.hpp"
 #include "tests/unit/command_line.hpp"
@@ -59,6 +61,15 @@ TEST(Help, IsOnePageInEveryProgram) {
     EXPECT_THAT(page, HasSubstr("Exit codes: 0 passed"));
     EXPECT_FALSE(program->about.empty()) << program->name;
   }
+}
+
+TEST(Help, HasNoLongLineThoughAnExampleIsLong) {
+  ProgramTexts texts = texts_of(c::all_reduce);
+  const std::string command(85, 'x');
+  texts.examples = {{command, "has a meaning of its own"}, {"short", "one more"}};
+  const std::string page = help_all(texts, FlagSet());
+  EXPECT_THAT(page, HasSubstr(fmt::format("  {}\n      has a meaning of its own\n", command)));
+  EXPECT_THAT(page, HasSubstr(fmt::format("  {:85}  one more\n", "short")));
 }
 
 bool names(const std::string& text, const std::string& flag) {

@@ -1,9 +1,11 @@
 // mesh_perf: groups by coordinates, its command line, turns, the matrix, and the end of loops.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <cstdint>
+#include <sstream>
 #include <thread>
 #include <vector>
 
@@ -111,6 +113,25 @@ TEST(Mesh, RefusesCommandLinesThatDoNotFit) {
   EXPECT_THROW(parse(with({"--rounds", "0"})), UsageError);
   EXPECT_THROW(parse(with({"--turn-time", "0"})), UsageError);
   EXPECT_THROW(parse(with({"-J", "mesh.csv"})), UsageError);
+  const auto refusal = [&](const std::string& turn_s) {
+    try {
+      return fmt::format("{:g} s", parse(with({"--turn-time", turn_s})).turn_s);
+    } catch (const UsageError& e) {
+      return std::string(e.what());
+    }
+  };
+  EXPECT_EQ(refusal("60"), "60 s");
+  for (const char* const text : {"-1", "0", "60.1", "1e30", "inf", "x"})
+    EXPECT_EQ(refusal(text),
+              fmt::format("--turn-time: '{}' is not accepted; accepted: a number above 0, up to 60",
+                          text));
+}
+
+TEST(Mesh, HasOneHelpUnderBothNames) {
+  EXPECT_TRUE(parse({"--help"}).help);
+  EXPECT_TRUE(parse({"--rounds", "x", "--help-all"}).help);
+  std::istringstream page(help_of(texts(), declare_flags));
+  for (std::string line; std::getline(page, line);) EXPECT_LE(line.size(), 100U) << line;
 }
 
 // The same forwards and backwards, each condition twice.
@@ -192,10 +213,18 @@ TEST(Matrix, FailsClosedIfTheTimeAloneIsNotKnown) {
               HasSubstr("less time than the clock"));
   EXPECT_THAT(
       why_not(rounds_of(4, [](int, std::size_t number) { return number % 16 == 0 ? 9.0 : 1.0; })),
-      HasSubstr("is known to +-"));
+      HasSubstr("% only; use longer turns or more rounds"));
   auto beside_wrong = rounds_of(4, constant);
   beside_wrong[1].right = false;
   EXPECT_TRUE(matrix_of(3, beside_wrong)[0].alone.has_value());
+}
+
+TEST(Mesh, SaysHowLongARunWouldTell) {
+  Arguments a;
+  EXPECT_EQ(longer_run(a), "a longer --turn-time (0.4) or more --rounds (40)");
+  a.turn_s = 30;
+  a.rounds = 50000;
+  EXPECT_EQ(longer_run(a), "a longer --turn-time (60) or more --rounds (100000)");
 }
 
 // Of made-up runs, the interval has to hold the true ratio in nearly all.

@@ -98,6 +98,11 @@ TEST(Options, UnknownFlagsAndStrayWordsAreNamed) {
             "unknown option '--itres', did you mean '--iters'? see --help");
   EXPECT_EQ(refusal({"--min-bytes=8"}),
             "unknown option '--min-bytes', did you mean '--minbytes'? see --help");
+  EXPECT_EQ(refusal({"--wranup", "3"}),
+            "unknown option '--wranup', did you mean '--warmup_iters'? see --help");
+  EXPECT_EQ(refusal({"--baskend", "gloo"}),
+            "unknown option '--baskend', did you mean '--backend'? see --help");
+  EXPECT_EQ(refusal({"--something", "3"}), "unknown option '--something'; see --help");
   EXPECT_EQ(refusal({"-j"}), "unknown option '-j'; see --help");
   EXPECT_EQ(refusal({"-n", "3", "stray"}), "'stray' belongs to no option; see --help");
   EXPECT_EQ(refusal({"-hjx"}), "(accepted)");  // prints the help

@@ -110,6 +110,7 @@ TEST(Names, OnlyANearOneIsSuggested) {
   EXPECT_EQ(suggestion("mulsim", {"sum", "mulsum"}), "mulsum");
   EXPECT_EQ(suggestion("SUM", {"sum", "mulsum"}), "sum");
   EXPECT_EQ(suggestion("Float32", {"float", "half"}), "float");
+  EXPECT_EQ(suggestion("wranup", {"warmup"}), "warmup");  // two letters changed places: one edit
   EXPECT_EQ(suggestion("foo", {"bor", "sum"}), std::nullopt);
   EXPECT_EQ(suggestion("quaternion", {"float", "half"}), std::nullopt);
   EXPECT_EQ(suggestion("", {"float", "half"}), std::nullopt);

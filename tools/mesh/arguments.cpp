@@ -44,6 +44,16 @@ Pattern parse_pattern(const std::string& text) {
   return {text, text.substr(0, first), known[static_cast<std::size_t>(at)], bytes};
 }
 
+double turn_time(const std::string& text) {
+  try {
+    if (const double seconds = parse_number(text, 0); seconds > 0 && seconds <= longest_turn_s)
+      return seconds;
+  } catch (const UsageError&) {  // said below
+  }
+  throw UsageError(fmt::format("{} is not accepted; accepted: a number above 0, up to {}",
+                               quote(text), longest_turn_s));
+}
+
 std::string file_name(const std::string& text) {
   if (const std::string advice = piping_advice(text); !advice.empty())
     throw UsageError(fmt::format("{}: {}", quote(text), advice));
@@ -115,8 +125,8 @@ void declare_flags(FlagSet& set, Arguments& a) {
   set.begin(Group::measuring);
   set.add(a.rounds, "--rounds", "N",
           "N times: each pattern alone, beside each other and beside all, and the same backwards",
-          in_range(1, 100000));
-  set.add(a.turn_s, "--turn-time", "SECONDS", "time of one such turn's timed calls", above_0());
+          in_range(1, most_rounds));
+  set.add(a.turn_s, "--turn-time", "SECONDS", "time of one such turn's timed calls", turn_time);
   set.begin(Group::checking);
   CheckOptions& check = a.options.check;
   set.add_custom(

@@ -21,6 +21,9 @@ struct Pattern {
   std::size_t bytes = 0;
 };
 
+constexpr int most_rounds = 100000;
+constexpr double longest_turn_s = 60;
+
 struct Arguments {
   Options options;  // of the job, the library and verification
   Mesh mesh;

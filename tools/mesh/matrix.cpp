@@ -14,7 +14,8 @@ namespace {
 
 constexpr double widest = 0.5;  // half of the interval of a time alone, over the time
 
-void set_alone(Victim& victim, std::span<const double> seconds, bool right) {
+void set_alone(Victim& victim, std::span<const double> seconds, bool right,
+               std::string_view advice) {
   const Estimate found = estimate(seconds, Statistic::median);
   if (!right) {
     victim.why_not = "data were wrong while it was alone";
@@ -24,9 +25,8 @@ void set_alone(Victim& victim, std::span<const double> seconds, bool right) {
   } else if (!(found.value > 0)) {
     victim.why_not = "a call takes less time than the clock can tell";
   } else if (found.half_width().value_or(widest + 1) > widest) {
-    victim.why_not =
-        fmt::format("its time alone is known to +-{:.0f} % only; use --rounds or --turn-time",
-                    100 * *found.half_width());
+    victim.why_not = fmt::format("its time alone is known to +-{:.0f} % only; use {}",
+                                 100 * *found.half_width(), advice);
   } else {
     victim.alone = {found.value, found.low, found.high};
   }
@@ -63,7 +63,8 @@ std::vector<int> turns_of(std::size_t victim, std::size_t patterns) {
   return turns;
 }
 
-std::vector<Victim> matrix_of(std::size_t patterns, std::span<const Turn> turns) {
+std::vector<Victim> matrix_of(std::size_t patterns, std::span<const Turn> turns,
+                              std::string_view advice) {
   std::vector<Victim> victims(patterns);
   for (std::size_t v = 0; v < patterns; ++v) {
     std::vector<double> alone;
@@ -83,7 +84,7 @@ std::vector<Victim> matrix_of(std::size_t patterns, std::span<const Turn> turns)
         ++number;
       }
     }
-    set_alone(victims[v], alone, right);
+    set_alone(victims[v], alone, right, advice);
     victims[v].slowdowns.resize(patterns + 1);
     if (!victims[v].alone) continue;
     for (std::size_t b = 0; b <= patterns; ++b)

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ccl_tests::mesh {
@@ -40,6 +41,8 @@ struct Victim {
 // Returns what is known of each of the patterns. A time alone is the median of its turns. It is not
 // known from fewer than 6 turns, if its interval is wider than +-50 % or if data were wrong. A
 // slowdown is the geometric mean over complete rounds, with Student's interval of its logarithm.
-std::vector<Victim> matrix_of(std::size_t patterns, std::span<const Turn> turns);
+// advice: what to use if the interval is too wide.
+std::vector<Victim> matrix_of(std::size_t patterns, std::span<const Turn> turns,
+                              std::string_view advice = "longer turns or more rounds");
 
 }  // namespace ccl_tests::mesh

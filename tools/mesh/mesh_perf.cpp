@@ -70,6 +70,9 @@ int run_mesh(const Arguments& a, const std::vector<std::string>& words) {
   hooks.open = [&](const Process& process) {
     if (process.launch.process == 0) report.emplace(a, a.file);
   };
+  hooks.doing = [&](const std::string& what) {
+    if (report) report->doing(what);
+  };
   hooks.write_end = [&](const RanksEnd& end) {
     const int others = end.failure != 0 ? end.failure : end.exit_code;
     try {

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
+#include "src/core/error.hpp"
 #include "src/core/version.hpp"
 #include "src/record/quantity_text.hpp"
 
@@ -68,6 +71,13 @@ std::string most_disturbed(const std::vector<Pattern>& patterns,
 
 }  // namespace
 
+std::string longer_run(const Arguments& a) {
+  constexpr int times = 4;
+  return fmt::format("a longer --turn-time ({:g}) or more --rounds ({})",
+                     std::min(times * a.turn_s, longest_turn_s),
+                     std::min(times * a.rounds, most_rounds));
+}
+
 std::string beside_text(const std::vector<Pattern>& patterns, std::size_t victim, int beside) {
   return fmt::format("{}", fmt::join(others(patterns, victim, beside), ", "));
 }
@@ -102,6 +112,7 @@ std::string table_text(const std::vector<Pattern>& patterns, const std::vector<V
 MeshReport::MeshReport(const Arguments& arguments, const std::string& file)
     : arguments_(arguments) {
   if (!file.empty()) file_.emplace(OutputFile::create(file, ".jsonl"));
+  prepare_for_kill();
 }
 
 void MeshReport::begin(const Rank& rank) {
@@ -136,7 +147,6 @@ void MeshReport::begin(const Rank& rank) {
     fmt::print("# Note     : ranks wait for CPUs, so patterns disturb each other there too\n");
   std::fflush(stdout);
   begun_ = true;
-  if (!file_) return;
   const Json header = {{"type", "mesh_header"},
                        {"version", version()},
                        {"backend", process.backend.name()},
@@ -154,7 +164,8 @@ void MeshReport::begin(const Rank& rank) {
                        {"cpus_short", !rank.shortage().empty()},
                        {"patterns", std::move(patterns)},
                        {"start_time", local_time()}};
-  file_->append(header.dump() + '\n');
+  if (file_) file_->append(header.dump() + '\n');
+  prepare_for_kill();
 }
 
 void MeshReport::add(const FoundTurn& turn) {
@@ -166,7 +177,6 @@ void MeshReport::add(const FoundTurn& turn) {
   constexpr std::string_view word = "wrong: ";
   if (first_wrong_.empty() && !turn.wrong.empty())
     first_wrong_ = turn.wrong.front().substr(word.size());
-  if (!file_) return;
   const Json line = {{"type", "mesh_turn"},
                      {"round", turn.round},
                      {"victim", arguments_.patterns[turn.victim].name},
@@ -175,7 +185,12 @@ void MeshReport::add(const FoundTurn& turn) {
                      {"calls", turn.calls},
                      {"verified_calls", turn.verified},
                      {"wrong", turn.wrong}};
-  file_->append(line.dump() + '\n');
+  if (file_) file_->append(line.dump() + '\n');
+  prepare_for_kill();
+}
+
+std::vector<Victim> MeshReport::matrix() const {
+  return matrix_of(arguments_.patterns.size(), turns_, longer_run(arguments_));
 }
 
 int MeshReport::code_of(std::size_t missing) const {
@@ -185,40 +200,46 @@ int MeshReport::code_of(std::size_t missing) const {
 
 int MeshReport::code() {
   const std::lock_guard lock(mutex_);
-  const std::vector<Pattern>& patterns = arguments_.patterns;
-  return code_of(not_measured(patterns, matrix_of(patterns.size(), turns_)).size());
+  return code_of(not_measured(arguments_.patterns, matrix()).size());
 }
 
-int MeshReport::end(int failure, const std::vector<std::string>& errors) {
-  const std::lock_guard lock(mutex_);
-  if (!begun_) return failure;
+void MeshReport::judge(End& end, const std::vector<Victim>& matrix) const {
+  const std::size_t missing = not_measured(arguments_.patterns, matrix).size();
+  const int found = code_of(end.failure != 0 ? 0 : missing);
+  end.code = end.failure > 128 ? end.failure : most_severe(end.failure, found);
+  end.verdict = end.failure != 0   ? fmt::format("INCOMPLETE - exit code {}, {} turns measured{}",
+                                                 end.code, turns_.size(),
+                                               end.errors.empty() ? "" : ": " + end.errors.front())
+                  : wrong_turns_ > 0 ? fmt::format("WRONG - {} of {} with wrong elements (exit 7)",
+                                                   wrong_turns_, counted(turns_.size(), "turn"))
+                : missing > 0 ? fmt::format("INCONCLUSIVE - {} of {} not measured alone (exit 8)",
+                                            missing, counted(arguments_.patterns.size(), "pattern"))
+                              : "OK";
+}
+
+std::string MeshReport::printed(const End& end, const std::vector<Victim>& matrix) const {
   const std::vector<Pattern>& patterns = arguments_.patterns;
-  const std::vector<Victim> matrix = matrix_of(patterns.size(), turns_);
-  const std::vector<std::string> missing = not_measured(patterns, matrix);
-  const int code = failure != 0 ? failure : code_of(missing.size());
-  if (!turns_.empty()) fmt::print("{}", table_text(patterns, matrix));
-  if (failure == 0)
-    for (const std::string& line : missing) fmt::print("# N/A      : {}\n", line);
+  const std::string last = fmt::format("# Verdict  : {}\n", end.verdict);
+  if (!begun_) return last;
+  std::string text;
+  if (!turns_.empty()) text += table_text(patterns, matrix);
+  if (end.failure == 0)
+    for (const std::string& line : not_measured(patterns, matrix))
+      text += fmt::format("# N/A      : {}\n", line);
   if (const std::string most = most_disturbed(patterns, matrix); !most.empty())
-    fmt::print("# Disturbed: {}\n", most);
-  fmt::print("# Correct  : {} - {} of {} calls of rank 0 verified{}\n",
-             wrong_turns_ > 0 ? "no"
-             : verified_ > 0  ? "yes"
-                              : "not checked",
-             verified_, calls_, first_wrong_.empty() ? "" : "; first: " + first_wrong_);
-  const std::string verdict =
-      failure != 0
-          ? fmt::format("INCOMPLETE - exit code {}, {} turns measured", failure, turns_.size())
-      : wrong_turns_ > 0 ? fmt::format("WRONG - {} of {} with wrong elements (exit 7)",
-                                       wrong_turns_, counted(turns_.size(), "turn"))
-      : !missing.empty() ? fmt::format("INCONCLUSIVE - {} of {} not measured alone (exit 8)",
-                                       missing.size(), counted(patterns.size(), "pattern"))
-                         : "OK";
-  fmt::print("# Verdict  : {}\n", verdict);
-  std::fflush(stdout);
-  if (!file_) return code;
+    text += fmt::format("# Disturbed: {}\n", most);
+  text += fmt::format("# Correct  : {} - {} of {} calls of rank 0 verified{}\n",
+                      wrong_turns_ > 0 ? "no"
+                      : verified_ > 0  ? "yes"
+                                       : "not checked",
+                      verified_, calls_, first_wrong_.empty() ? "" : "; first: " + first_wrong_);
+  return text + last;
+}
+
+std::string MeshReport::written(const End& end, const std::vector<Victim>& matrix) const {
+  const std::vector<Pattern>& patterns = arguments_.patterns;
   std::string lines;
-  for (std::size_t v = 0; v < patterns.size(); ++v) {
+  for (std::size_t v = 0; begun_ && v < patterns.size(); ++v) {
     const Victim& victim = matrix[v];
     lines += Json{{"type", "mesh_alone"},
                   {"victim", patterns[v].name},
@@ -238,15 +259,55 @@ int MeshReport::end(int failure, const std::vector<std::string>& errors) {
                '\n';
     }
   }
-  lines +=
-      Json{{"type", "mesh_footer"},       {"complete", failure == 0}, {"exit_code", code},
-           {"verdict", verdict},          {"calls", calls_},          {"verified_calls", verified_},
-           {"first_wrong", first_wrong_}, {"errors", errors},         {"end_time", local_time()}}
-          .dump() +
-      '\n';
-  file_->append(lines);
-  file_->close();
-  return code;
+  return lines +
+         Json{{"type", "mesh_footer"},
+              {"complete", end.failure == 0},
+              {"exit_code", end.code},
+              {"verdict", end.verdict},
+              {"calls", calls_},
+              {"verified_calls", verified_},
+              {"first_wrong", first_wrong_},
+              {"errors", end.errors},
+              {"end_time", local_time()}}
+             .dump() +
+         '\n';
+}
+
+void MeshReport::prepare(std::string on_stdout, std::string in_file, std::int64_t size) {
+  std::vector<OutputEnd> ends;
+  if (file_) ends.push_back({file_->path(), std::move(in_file), size, file_->identity()});
+  ends.push_back({.text = std::move(on_stdout)});
+  crash_footer_.set(ends);
+}
+
+void MeshReport::prepare_for_kill() {
+  // The matrix of many turns takes its time: that of all but the last hundredth of them will do.
+  if (turns_.size() >= prepared_turns_ + prepared_turns_ / 100) {
+    prepared_turns_ = turns_.size();
+    prepared_matrix_ = matrix();
+  }
+  End end{exit_code(Exit::failed), {std::string(how_process_0_ended)}};
+  judge(end, prepared_matrix_);
+  prepare(printed(end, prepared_matrix_), written(end, prepared_matrix_), -1);
+}
+
+int MeshReport::end(int failure, const std::vector<std::string>& errors) {
+  const std::lock_guard lock(mutex_);
+  const std::vector<Victim> all = matrix();
+  End end{failure, errors};
+  judge(end, all);
+  const std::string text = printed(end, all), lines = written(end, all);
+  const auto size = static_cast<std::int64_t>(file_ ? file_->size() : 0);
+  prepare(text, lines, size);
+  std::fputs(text.c_str(), stdout);
+  std::fflush(stdout);
+  prepare({}, lines, size);
+  if (file_) {
+    file_->append(lines);
+    file_->close();
+  }
+  prepare({}, {}, -1);
+  return end.code;
 }
 
 }  // namespace ccl_tests::mesh
