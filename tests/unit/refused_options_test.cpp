@@ -110,6 +110,13 @@ TEST(Options, UnknownFlagsAndStrayWordsAreNamed) {
   EXPECT_EQ(refusal({"--", "--help"}), "unknown option '--'; see --help");
 }
 
+TEST(RefusedOptions, SayTheSameOfEveryTimeThatIsNotAbove0) {
+  for (const char* const text : {"-1", "0", "x"})
+    EXPECT_EQ(
+        refusal({"--init-timeout", text}),
+        fmt::format("--init-timeout: '{}' is not accepted; accepted: a number above 0", text));
+}
+
 TEST(RefusedOptions, SayWhatRcclTestsFlagsAreHere) {
   EXPECT_EQ(refusal({"-A", "1"}),
             "-A is rccl-tests'; here --show-algorithm prints what the library chose for each row");
