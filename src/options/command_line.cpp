@@ -13,7 +13,8 @@
 namespace ccl_tests {
 namespace {
 
-// The full name of a long flag; an unknown one stays as it is. A tool without --help-all has all flags in --help.
+// The full name of a long flag; an unknown one stays as it is. A tool without --help-all has all
+// flags in --help.
 std::string completed(const FlagSet& set, const std::string& name) {
   if (set.find(name) != nullptr) return name;
   if (name == "--help-all" && set.find("--help") != nullptr) return "--help";
@@ -138,7 +139,8 @@ std::string rccl_flag(const std::string& name) {
   return {};
 }
 
-// Returns the long flag that a name was probably meant to be: whole, or its beginning up to '_' or '-' if no other has it.
+// Returns the long flag that a name was probably meant to be: whole, or its beginning up to '_' or
+// '-' if no other has it.
 std::optional<std::string> meant_flag(const FlagSet& set, std::string_view name) {
   std::vector<std::string> names;
   for (const Flag& flag : set.all()) {

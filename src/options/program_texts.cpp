@@ -100,7 +100,7 @@ std::string described(const std::string& names, const std::string& text, std::si
   return wrapped(start, text, column, indent);
 }
 
-// A meaning that does not fit behind its command has a line of its own.
+// A meaning that does not fit after its command has a line of its own.
 std::string example_lines(const std::vector<Example>& all) {
   std::size_t width = 0;
   for (const Example& example : all) width = std::max(width, example.command.size());

@@ -174,7 +174,7 @@ jump=$!
 for how in "--list" "-t 2 --backend loopback"; do
   # shellcheck disable=SC2086
   run 8 "calls in another order, $how" "$bin/ccl_replay" $how --trace "swap.{rank}"
-  expect_in err "the traces disagree, nothing was replayed: group '0x9e' (ranks 0-1): rank 1 has sequence 1 behind 2"
+  expect_in err "the traces disagree, nothing was replayed: group '0x9e' (ranks 0-1): rank 1 has sequence 1 after 2"
   # shellcheck disable=SC2086
   run 4 "a size below 0, $how" "$bin/ccl_replay" $how --trace "negative.{rank}"
   expect_in err "cannot read 'negative.1': line 1: -1 is no number from 0"

@@ -121,10 +121,10 @@ TEST(ReplayPlan, RanksThatMakeTheirCallsInAnotherOrderDisagree) {
     };
     EXPECT_EQ(
         disagreement({{first, second}, {second, first}}),
-        "the traces disagree, nothing was replayed: group '0' (ranks 0-1): rank 1 has sequence 1 behind 2, "
+        "the traces disagree, nothing was replayed: group '0' (ranks 0-1): rank 1 has sequence 1 after 2, "
         "and not all ranks have that order");
     EXPECT_THAT(disagreement({{first, second}, {first, second, first}}),
-                HasSubstr("rank 1 has sequence 1 behind 2"));
+                HasSubstr("rank 1 has sequence 1 after 2"));
     EXPECT_EQ(disagreement({{second, first}, {second, first}}), "");
   }
 }

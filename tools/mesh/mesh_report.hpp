@@ -32,8 +32,8 @@ std::string table_text(const std::vector<Pattern>& patterns, const std::vector<V
 // Returns what to use if the times of a run with these arguments are too uncertain.
 std::string longer_run(const Arguments& arguments);
 
-// The results of process 0, which another process ends if this one is killed (CrashFooter). Thread-safe: the end may
-// come while a turn is added.
+// The results of process 0, which another process ends if this one is killed (CrashFooter).
+// Thread-safe: the end may come while a turn is added.
 class MeshReport {
  public:
   // Opens the file; empty: none. To be called before there are threads. Throws UsageError.
@@ -64,7 +64,8 @@ class MeshReport {
   // Return what stands at the end of stdout and of the file.
   std::string printed(const End& end, const std::vector<Victim>& matrix) const;
   std::string written(const End& end, const std::vector<Victim>& matrix) const;
-  // Sets what another process writes if this one is killed from now on: behind `size` bytes of the file, -1: its whole lines.
+  // Sets what another process writes if this one is killed from now on: after `size` bytes of the
+  // file, -1: its whole lines.
   void prepare(std::string on_stdout, std::string in_file, std::int64_t size);
   void prepare_for_kill();  // ... the end of what there is so far
 

@@ -76,7 +76,7 @@ void add_parts(Streams& streams, const PlannedKind& kind, std::uint64_t sequence
   }
 }
 
-bool is_behind(const StreamCall& one, const StreamCall& other) {
+bool is_out_of_order(const StreamCall& one, const StreamCall& other) {
   return one.sequence >= other.sequence;
 }
 
@@ -125,10 +125,11 @@ bool are_equal(const SharedStream& stream) {
 // Returns which rank's calls are not in the order of their numbers. Empty: all are.
 std::string disorder(const SharedStream& stream) {
   for (const auto& [key, party] : stream.parties)
-    if (const auto at = std::adjacent_find(party.calls->begin(), party.calls->end(), is_behind);
+    if (const auto at =
+            std::adjacent_find(party.calls->begin(), party.calls->end(), is_out_of_order);
         at != party.calls->end())
       return fmt::format(
-          "the traces disagree, nothing was replayed: {}: rank {} has sequence {} behind {}, and "
+          "the traces disagree, nothing was replayed: {}: rank {} has sequence {} after {}, and "
           "not all ranks have that order",
           stream.text, party.rank, std::next(at)->sequence >> place_bits,
           at->sequence >> place_bits);
