@@ -154,7 +154,7 @@ std::optional<std::string> meant_flag(const FlagSet& set, std::string_view name)
     const auto begins = [&](const std::string& other) { return other.starts_with(beginning); };
     if (std::ranges::count_if(names, begins) == 1) choices.push_back(beginning);
   }
-  const auto meant = suggestion(name, choices);
+  auto meant = suggestion(name, choices);
   if (!meant || std::ranges::count(names, *meant) > 0) return meant;
   return *std::ranges::find_if(names, [&](const auto& known) { return known.starts_with(*meant); });
 }

@@ -219,7 +219,7 @@ void MeshReport::judge(End& end, const std::vector<Victim>& matrix) const {
 
 std::string MeshReport::printed(const End& end, const std::vector<Victim>& matrix) const {
   const std::vector<Pattern>& patterns = arguments_.patterns;
-  const std::string last = fmt::format("# Verdict  : {}\n", end.verdict);
+  std::string last = fmt::format("# Verdict  : {}\n", end.verdict);
   if (!begun_) return last;
   std::string text;
   if (!turns_.empty()) text += table_text(patterns, matrix);
