@@ -42,7 +42,11 @@ TEST_P(Streams, AreRightAndHaveAnInterval) {
                     [](const Row& row) { return row.out_of_place.seconds <= 3e-3; });
     if (!are_short) continue;  // too long for several moments
     ASSERT_TRUE(outcome.summary.repeats);
-    EXPECT_EQ(outcome.summary.repeats->times, outcome.summary.times);
+    // Calls in place of one rank that take less than 1 us do nothing, and no interval counts.
+    EXPECT_GE(outcome.summary.repeats->times, outcome.summary.times);
+    if (ranks() > 1) {
+      EXPECT_EQ(outcome.summary.repeats->times, outcome.summary.times);
+    }
     EXPECT_GE(outcome.rows[0].moments, 3);
     EXPECT_GE(outcome.summary.repeats->largest, outcome.summary.repeats->difference);
     EXPECT_GT(outcome.summary.repeats->after_s, 0);
