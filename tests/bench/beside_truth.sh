@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
-# How often --beside tells a quarter that is planted: tests/bench/beside_truth.sh [--runs N] [--libraries LIST] [--plants LIST] [BUILD]
+# How often --beside tells a quarter that is planted: tests/bench/beside_truth.sh [--runs N] [--libraries LIST] [--plants LIST] [--row-time S] [BUILD]
 # N runs (10) for each library (gloo,openmpi: 2 ranks; loopback: 1 rank) and plant: none; operation: takes 1.25 times as long beside the
 # load; load: loses a quarter of its CPU time while operations run. All operations rest 2 ms, as for a wire, so that two CPUs are enough
 # for ranks and loads. A line for each run: both ratios with their intervals. Then how many runs tell a slower operation (the interval
 # is above 1), a load that does less (below 1), and how many intervals hold 1 and the planted ratio.
 set -euo pipefail
 export LC_ALL=C
-runs=10 libraries=loopback,gloo,openmpi plants=none,operation,load
+runs=10 libraries=loopback,gloo,openmpi plants=none,operation,load row_time=4
 while (($#)); do
   case $1 in
     --runs) runs=$2; shift 2 ;;
     --libraries) libraries=$2; shift 2 ;;
     --plants) plants=$2; shift 2 ;;
+    --row-time) row_time=$2; shift 2 ;;
     -h | --help) sed -n '2,7s/^# //p' "$0"; exit 0 ;;
     *) break ;;
   esac
@@ -35,7 +36,7 @@ for library in ${libraries//,/ }; do
     [[ $plant == load ]] && options+=(--backend-option work=0.75)
     for ((run = 1; run <= runs; ++run)); do
       rm -f "$work/run.jsonl"
-      "${start[@]}" --backend "$build/bench/slowed_backend.so" "${options[@]}" --sizes 4K -n 5 -O 1 --beside cpu -J "$work/run.jsonl" >"$work/table" 2>&1 ||
+      "${start[@]}" --backend "$build/bench/slowed_backend.so" "${options[@]}" --sizes 4K -n 5 -O 1 --row-time "$row_time" --beside cpu -J "$work/run.jsonl" >"$work/table" 2>&1 ||
         { cat "$work/table" >&2; exit 4; }
       sed -nE 's/.*"beside_time_ratio":([^,]+),"beside_time_ratio_low":([^,]+),"beside_time_ratio_high":([^,]+),"beside_work_ratio":([^,]+),"beside_work_ratio_low":([^,]+),"beside_work_ratio_high":([^,]+),.*/\1 \2 \3 \4 \5 \6/p' "$work/run.jsonl" |
         head -n 1 | awk -v name="$library $plant $run" '{printf "%s time %.3f %.3f %.3f work %.3f %.3f %.3f\n", name, $1, $2, $3, $4, $5, $6}' | tee -a "$work/all"
