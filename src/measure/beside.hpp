@@ -37,10 +37,10 @@ struct BesidePlan {
   std::size_t rounds = 0;
 };
 
-// Returns the plan of operations that take so many seconds each, alone and beside the load. Blocks last
-// about 20 ms, or one call. There are 5 rounds for each second of budget_s, fewer if these took
-// longer, but at least 6, without which there is no interval. most_calls: of a block; 0: any number.
-// budget_s: of all rounds; 0: 20 rounds, however long.
+// Returns the plan of operations that take so many seconds each, alone and beside the load.
+// Blocks last about 20 ms, or one call. budget_s: seconds of all rounds. It gives 5 rounds for
+// each second, fewer if a round takes longer, but always 6: an interval needs them. 0: 20
+// rounds, without a limit. most_calls: of a block; 0: without a limit.
 BesidePlan plan_beside(double alone_s, double both_s, std::size_t most_calls, double budget_s);
 
 // Returns how many calls of call_s seconds a block of about 20 ms has: at least 1, at most

@@ -11,10 +11,12 @@
 
 namespace ccl_tests::replay {
 
-// The levels of lists and objects that a record may have. Traces have ten; copies and the readers take a part of the stack for each.
+// The levels of lists and objects that a record may have. Traces have ten; copies and the
+// readers take a part of the stack for each.
 inline constexpr std::size_t most_levels = 1000;
 
-// Returns the JSON of a text, a discarded value if it is none. Throws ImpossibleRecord if it has more than most_levels.
+// Returns the JSON of a text, or a discarded value if it is not JSON. Throws ImpossibleRecord
+// if it has more than most_levels.
 nlohmann::json parse_text(std::string_view text);
 
 // Returns the member that is a text. Empty if there is none.
@@ -22,7 +24,8 @@ std::string text(const nlohmann::json& object, const char* key);
 // Returns a copy of the member. Null if there is none.
 nlohmann::json member(const nlohmann::json& object, const char* key);
 
-// Returns a number from 0 to 2^64 - 1, nothing for what is no number. Throws ImpossibleRecord for other numbers.
+// Returns a whole number from 0 to 2^64 - 1; nullopt if the value is not a number. Throws
+// ImpossibleRecord for any other number.
 std::optional<std::uint64_t> whole(const nlohmann::json& value);
 std::optional<std::uint64_t> whole(const nlohmann::json& object, const char* key);
 // Reads [0, 1], or a text that holds it. Returns nothing for what is neither.
