@@ -41,7 +41,9 @@ TEST_P(Passes, AreTakenInShuffledOrderAndCombinedInTheLast) {
     const auto same = [](const Row& a, const Row& b) { return a.bytes == b.bytes && a.op == b.op; };
     EXPECT_FALSE(std::equal(first.begin(), first.end(), all.begin(), same));
     EXPECT_EQ(outcome.summary.rows, cells);
-    EXPECT_EQ(outcome.summary.times, stream ? 2 * cells : 0);
+    // Calls in place of one rank that take less than 1 us do nothing, and no interval counts.
+    EXPECT_GE(outcome.summary.times, stream ? (ranks() > 1 ? 2 : 1) * cells : 0);
+    EXPECT_LE(outcome.summary.times, stream ? 2 * cells : 0);
   }
 }
 
