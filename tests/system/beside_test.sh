@@ -2,7 +2,7 @@
 # --beside: both sides' ratios as threads, processes and under mpirun, in the table and in files; wrong data beside the load; ends; refusals.
 . "$(dirname "$0")/lib.sh"
 export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-quick=(--sizes 40000 -n 3 -w 1)
+quick=(--sizes 40000 -n 3 -w 1 --row-time 0.1) # the fewest rounds
 line='#   beside: with the [a-z]+ load the operation takes [0-9.]+ \([0-9.]+ to [0-9.]+\) times as long; the load does [0-9.]+ \([0-9.]+ to [0-9.]+\) of its work$'
 # RANKS may have so much to wait for that neighbouring rounds say the same, which leaves no interval.
 none='#   beside: with the [a-z]+ load the operation takes [0-9.]+ \([^)]+\) times as long; the load does [0-9.]+ \([^)]+\) of its work$'
@@ -17,7 +17,7 @@ for ranks in 1 3 4; do
       told "Gloo, $ranks threads, $load" "$load" 1
   done
 done
-run 0 "loopback, 1 rank" "$bin/all_reduce_perf" --backend loopback "${quick[@]}" -t 1 --beside cpu && told "loopback" cpu 1
+run 0 "loopback, 1 rank" "$bin/all_reduce_perf" --backend loopback --sizes 40000 -n 3 -w 1 -t 1 --beside cpu && told "loopback" cpu 1
 grep -Eq "$line" "$work/out" || fail "no interval of one rank: $(grep beside: "$work/out")"
 for ranks in 3 4; do
   run 0 "Gloo, $ranks processes" "$bin/broadcast_perf" --backend gloo "${quick[@]}" --np "$ranks" --beside cpu && told "Gloo, $ranks processes" cpu 1
