@@ -206,7 +206,7 @@ for flavour in "${flavours[@]}"; do
 
   # A rank that is stopped: MPI has no time limit, so the watchdog ends the run and says where it stood. Of its time nearly all
   # is warm-up calls; between rows the others wait in an exchange.
-  stopped="rank [02]/3 .*: inside the library for [0-9]+ s without an end|d(id|oes) not come to [^:]*: rank 1 on "
+  stopped="rank [02]/3 .*: inside the library for [0-9]+ s without an end|d(id|oes) not come to [^:]*: rank 1 on |no sign of life from rank 1 on "
   : >"$work/out"
   timeout 240 "${mpirun[@]}" 3 "$bin/all_reduce_perf" --backend mpi -b 64K -e 64K -n 5 -w 100 -N 0 -T 1 -J "$work/stopped.$flavour.jsonl" \
     >"$work/out" 2>"$work/err" </dev/null &
