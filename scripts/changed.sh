@@ -59,7 +59,7 @@ tests() {
   done
   printf -- '-L ^(%s)$\n' "$labels"
   read -r -d '' -a system < <(tr ' ' '\n' <<<"$system" | sort -u; printf '\0')
-  if ((${#system[@]})); then printf -- '-R ^system.(%s)$\n' "$(IFS='|'; printf '%s' "${system[*]}")"; fi
+  if ((${#system[@]})); then printf -- '-R ^system.(%s)(\\.[a-z_]+)?$\n' "$(IFS='|'; printf '%s' "${system[*]}")"; fi
 }
 
 case ${1:-} in

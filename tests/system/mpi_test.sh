@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Every program over MPI, started by mpirun, for each MPI that this build has a module for, as the system has it and as the
-# Python package index has it today; Gloo under mpirun; failures.
+# Python package index has it today; Gloo under mpirun; failures. Usage: mpi_test.sh BUILD_FOLDER [FLAVOUR]; without a flavour: all.
 . "$(dirname "$0")/lib.sh"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 
@@ -13,20 +13,26 @@ install_today() { # module
   python3 -m venv "$today/$1" && "$today/$1/bin/pip" install -q "${1/abi/mpich}>=5" || { rm -rf "${today:?}/$1"; return 1; }
   [ "$1" != abi ] || rm "$today/abi/lib"/libmpi.so*
 }
-flavours=()
+only=${2:-}
+tries() { [ -z "$only" ] || [ "$1" = "$only" ]; }
+flavours=() # what is there; of today's releases, what is tried
 for flavour in openmpi mpich today_openmpi today_mpich today_abi; do
   module=${flavour#today_}
+  [ "$flavour" = "$module" ] || tries "$flavour" || continue
   if [ ! -e "$build/lib/ccl-tests/ccl-mpi-$module.so" ]; then
-    echo "SKIP $flavour: this build has no module for it"
+    ! tries "$flavour" || echo "SKIP $flavour: this build has no module for it"
   elif [ "$flavour" != "$module" ]; then
     if install_today "$module" >"$work/pip" 2>&1; then flavours+=("$flavour"); else echo "SKIP $flavour: $(tail -n 1 "$work/pip")"; fi
   elif ! command -v "mpirun.$flavour" >/dev/null; then
-    echo "SKIP $flavour: no mpirun.$flavour"
+    ! tries "$flavour" || echo "SKIP $flavour: no mpirun.$flavour"
   else
     flavours+=("$flavour")
   fi
 done
-[ "${#flavours[@]}" -gt 0 ] || { echo "SKIP: no MPI module, or no mpirun for it"; exit 77; }
+there() { [[ " ${flavours[*]} " == *" $1 "* ]]; }
+tried=()
+for flavour in "${flavours[@]}"; do ! tries "$flavour" || tried+=("$flavour"); done
+[ "${#tried[@]}" -gt 0 ] || { [ -n "$only" ] || echo "SKIP: no MPI module, or no mpirun for it"; exit 77; }
 # Sets module and mpirun, the words in front of the number of ranks.
 choose() { # flavour
   module=${1#today_}
@@ -55,7 +61,7 @@ verified() { # name ranks
 }
 
 # The header of the standard ABI is the suite's own: an MPI's has the same values, and no declaration contradicts it.
-if [[ " ${flavours[*]} " == *" today_abi "* ]]; then
+if there today_abi; then
   sources=$(cd "$(dirname "$0")/../../src/backends/mpi" && pwd) theirs=$today/abi/include/mpi_abi.h
   values_of() { # header
     { printf '#include <cstdio>\n#include "%s"\nint main() {\n' "$1"
@@ -70,22 +76,23 @@ if [[ " ${flavours[*]} " == *" today_abi "* ]]; then
   [ "$(grep -c '^int MPI_' "$work/calls.cpp")" -ge 60 ] || fail "the ABI's functions: only $(grep -c '^int' "$work/calls.cpp")"
   run 0 "the ABI's functions" g++ -std=c++20 -fsyntax-only "$work/calls.cpp"
 fi
-[[ " ${flavours[*]} " != *" today_openmpi "* ]] || [ -e "$today/openmpi/lib/libmpi_abi.so.1" ] ||
+! there today_openmpi || [ -e "$today/openmpi/lib/libmpi_abi.so.1" ] ||
   echo "SKIP mpi-abi over Open MPI: $("$today/openmpi/bin/ompi_info" --version | head -n 1) has no libmpi_abi.so.1"
 
-if [[ " ${flavours[*]} " == *" today_openmpi "* ]]; then  # its launcher may be a PRRTE that lies elsewhere
+if there today_openmpi; then  # its launcher may be a PRRTE that lies elsewhere
   run 0 "the folder that Open MPI 5 tells" env OMPI_LIBDIR_LOC="$today/openmpi/lib" "$bin/all_reduce_perf" --backend mpi-openmpi -b 8 -e 8 -n 2
   expect_in "$work/out" "file=$today/openmpi/lib/libmpi.so.40"
 fi
 
 # What of ours does not depend on the MPI: of the first one here, and nightly of all.
 thorough() { [ -n "${CCL_NIGHTLY:-}" ] || [ "$flavour" = "${flavours[0]}" ]; }
-# A module meets a second release of its MPI: a program for each kind of call, and nightly all.
-again() { [ -z "${CCL_NIGHTLY:-}" ] && [ "$flavour" != "$module" ] && [[ " ${flavours[*]} " == *" $module "* ]]; }
-for flavour in "${flavours[@]}"; do
+# A module meets a second release of its MPI, or the same source is compiled with the standard ABI's header: a program for each kind of
+# call, and nightly all.
+again() { [ -z "${CCL_NIGHTLY:-}" ] && [ "$flavour" != "$module" ] && { there "$module" || { [ "$module" = abi ] && there mpich; }; }; }
+for flavour in "${tried[@]}"; do
   choose "$flavour"
-  tried=("${programs[@]}")
-  if again; then tried=(all_reduce reduce_scatter broadcast scatterv alltoallv sendrecv pingpong barrier); fi
+  called=("${programs[@]}")
+  if again; then called=(all_reduce reduce_scatter broadcast scatterv alltoallv sendrecv pingpong barrier); fi
   run_failing 3 "$flavour: --interface" "${mpirun[@]}" 1 "$bin/all_reduce_perf" --backend "mpi-$module" --sizes 8 -t 1 --interface lo
   expect_in "$work/err" "--interface is for NCCL and Gloo; MPI takes its own"
   # MPICH 4.0 compares unsigned integers as signed ones (https://github.com/pmodels/mpich/issues/6083): to be found.
@@ -99,7 +106,7 @@ for flavour in "${flavours[@]}"; do
     [ "$ranks" = 3 ] || thorough || continue
     type=float
     [ "$ranks" = 4 ] && type=int8
-    for program in "${tried[@]}"; do
+    for program in "${called[@]}"; do
       runs_on "$program" "$ranks" || continue
       taken "$program" --sizes 8,4000,100K "${short[@]}" -n 2 -d $type
       run 0 "$program, $ranks ranks of $flavour" "${mpirun[@]}" "$ranks" "$bin/${program}_perf" --backend mpi "${words[@]}"
@@ -116,7 +123,7 @@ for flavour in "${flavours[@]}"; do
       verified "sendrecv --mode $mode" "$ranks"
     done
   done
-  for program in $(taking --skew "${tried[@]}"); do
+  for program in $(taking --skew "${called[@]}"); do
     for skew in linear one-large; do
       [ $skew = linear ] || thorough || continue
       taken "$program" --sizes 8,5000,1M "${short[@]}" -n 1 -d "$([ $skew = linear ] && echo float || echo int8)" -o sum,mulsum -r all
@@ -125,6 +132,7 @@ for flavour in "${flavours[@]}"; do
     done
   done
   for ranks in 1 3; do
+    ! again || [ "$ranks" = 3 ] || continue
     for program in all_reduce reduce_scatter reduce; do
       types=$right_types
       [ "$program" = all_reduce ] || types=int64,half,double # what MPI is given for a type and an operation is the same
@@ -140,10 +148,10 @@ for flavour in "${flavours[@]}"; do
   # Open MPI it goes in pieces, but for MPI_Alltoallv, which cannot be divided: below.
   large=true how="MPI's functions for large counts"
   [ "$module" != openmpi ] || { large=false; how="reductions in pieces"; }
-  for program in "${programs[@]}"; do
+  for program in "${called[@]}"; do
     thorough || [ "$flavour" = mpich ] || [ "$flavour" = today_abi ] || break
     { { $large || [ "$program" != alltoallv ]; } && runs_on "$program" 3; } || continue
-    taken "$program" --sizes 4K,10001 "${short[@]}" -n 1 -d int8,half -o sum,mulsum --verbose
+    taken "$program" --sizes 10001 "${short[@]}" -n 1 -d int8,half -o sum,mulsum --verbose
     run 0 "$program in pieces, 3 ranks of $flavour" "${mpirun[@]}" 3 "$bin/${program}_perf" \
       --backend "$build/tests/ccl-mpi-$module-pieces.so" "${words[@]}"
     verified "$program in pieces" 3
@@ -265,7 +273,7 @@ for flavour in "${flavours[@]}"; do
 done
 
 # Another MPI's library under an mpirun that can start it is measured on request alone, and the header says so.
-if [[ " ${flavours[*]} " == *" mpich "*" today_mpich "* ]]; then
+if there mpich && there today_mpich; then
   choose today_mpich
   mkdir "$work/other"
   ln -s "$(ldconfig -p | awk '$1 == "libmpich.so.12" {print $NF; exit}')" "$work/other/libmpich.so.12"
@@ -274,7 +282,7 @@ if [[ " ${flavours[*]} " == *" mpich "*" today_mpich "* ]]; then
 fi
 
 # What another launcher of one process left: its variables would make each process run alone.
-if [[ " ${flavours[*]} " == *" openmpi mpich "* ]]; then
+if tries mpich && there openmpi && there mpich; then
   left_of_openmpi=(env OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=1) left_of_mpich=(env PMI_RANK=0 PMI_SIZE=1 MPI_LOCALRANKID=0)
   run 0 "MPICH's own names" mpirun.mpich -n 3 "${left_of_openmpi[@]}" "$bin/all_reduce_perf" --backend mpi-mpich -b 8 -e 8 -n 2
   expect_in "$work/out" "# Ranks: 3 processes"
@@ -287,6 +295,7 @@ if [[ " ${flavours[*]} " == *" openmpi mpich "* ]]; then
   done
   run 0 "--launcher local beside them" "${left_of_openmpi[@]}" PMI_RANK=0 PMI_SIZE=3 "$bin/all_reduce_perf" --launcher local --backend gloo -t 3 -b 8 -e 8 -n 2
 fi
+tries openmpi || finish
 run 3 "--np with MPI" "$bin/all_reduce_perf" --backend mpi --np 3 -b 8 -e 8
 expect_in "$work/err" "--np: with mpi-"
 run 3 "-t with MPI" "$bin/all_reduce_perf" --backend mpi -t 3 -b 8 -e 8
