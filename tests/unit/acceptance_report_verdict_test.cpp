@@ -109,7 +109,7 @@ TEST(AcceptanceVerdict, NoBytesDoHarm) {
   const std::string small = verdict_json(test::one_host());
   const std::string deep(100000, '[');
   EXPECT_NE(refusal(deep), "");
-  for (int i = 0; i < 3000; ++i) {
+  for (int i = 0; i < 1000; ++i) {
     std::string text = i % 2 == 0 ? whole : small;
     for (auto changes = random() % 3; changes < 3; ++changes) {
       const std::size_t at = random() % text.size();
@@ -123,7 +123,7 @@ TEST(AcceptanceVerdict, NoBytesDoHarm) {
     const std::string message = refusal(text);
     EXPECT_EQ(message.find('\n'), std::string::npos) << message;
   }
-  for (std::size_t end = 0; end < whole.size() - 2; end += 97)
+  for (std::size_t end = 0; end < whole.size() - 2; end += 389)
     EXPECT_NE(refusal(whole.substr(0, end)), "") << end;
 }
 
