@@ -93,8 +93,7 @@ struct Told {
 
   bool operator==(const Told&) const = default;
   std::string text() const {
-    const std::string which =
-        fmt::format("{}{}{}", algorithm, protocol.empty() ? "" : "/", protocol);
+    std::string which = fmt::format("{}{}{}", algorithm, protocol.empty() ? "" : "/", protocol);
     if (channels == 0) return which;
     return fmt::format("{}, {} channel{}", which, channels, channels == 1 ? "" : "s");
   }
