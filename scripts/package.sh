@@ -125,7 +125,7 @@ TOOLCHAIN
     touch "$work/libraries.done"
   fi
   say 'building the suite'
-  quietly "${configure[@]}" -S "$root" -B "$work/tree" -DCMAKE_UNITY_BUILD=ON -DCCL_TESTS=OFF -DCCL_SIMGRID=OFF -DCCL_GLOO=ON -DCCL_OPENMPI=ON -DCCL_MPICH=ON
+  quietly "${configure[@]}" -S "$root" -B "$work/tree" -DCCL_TESTS=OFF -DCCL_SIMGRID=OFF -DCCL_GLOO=ON -DCCL_OPENMPI=ON -DCCL_MPICH=ON
   sed -n '/^-- Modules:/,/^--/p' "$temporary/log" | grep '^  ' >&2 || true
   quietly cmake --build "$work/tree"
   prefix=$work/tree

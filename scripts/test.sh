@@ -84,7 +84,10 @@ if $ci && $benchmarks; then setup+=(--bench); options+=(-DCCL_BENCHMARKS=ON); fi
 both=false  # asan for unit and ranks tests, default for the others
 if $ci && [[ $preset == default && $# == 0 ]]; then both=true; fi
 if $both && ! $nightly; then options+=(-DCCL_TESTS_ELSEWHERE='unit;ranks' -DCMAKE_CUDA_ARCHITECTURES=90); fi
-if $nightly; then export CCL_NIGHTLY=1 CCL_TIDY_ALONE=1; fi
+if $nightly; then
+  export CCL_NIGHTLY=1 CCL_TIDY_ALONE=1
+  options+=(-DCMAKE_UNITY_BUILD=OFF)  # each file includes what it uses
+fi
 "${setup[@]}"
 if $lint; then check 'clang-format' format; fi
 say "building ($preset)"

@@ -40,9 +40,9 @@ cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 wanted() {
   local changed
   changed=$(bash scripts/changed.sh files "$1") || exit 2
-  if grep -qxE '\.clang-tidy|scripts/tidy\.sh' <<<"$changed"; then echo all; return; fi
+  if grep -qx '\.clang-tidy' <<<"$changed"; then echo all; return; fi
   grep -E '^(collectives|src|verify|tools)/.*\.cpp$' <<<"$changed" || true
-  # An object's lines: its name, then what it was made of, the source first.
+  # An object's lines: its name, then what it was made of, each source before its headers.
   ninja -C "$tree" -t deps | awk -v root="$PWD/" -v tree="$tree/" -v changed="$changed" '
     BEGIN { count = split(changed, files, "\n"); for (k = 1; k <= count; ++k) if (files[k] ~ /\.hpp$/) open[files[k]] }
     /^[^ ]/ { source = ""; next }
@@ -52,7 +52,7 @@ wanted() {
       while (sub(/[^\/]+\/\.\.\//, "", path)) {}
       if (index(path, root) != 1) next
       path = substr(path, length(root) + 1)
-      if (source == "") { source = path; next }
+      if (path ~ /\.cpp$/) { source = path; next }
       if (path in open && source ~ /^(collectives|src|verify|tools)\/.*\.cpp$/) { delete open[path]; print source }
     }'
 }
@@ -81,9 +81,14 @@ sed -E 's/\\(.)/\1/g' "$tree/compile_commands.json" | awk -v root="$PWD/" -v int
   }
   /^ *"file":/ {
     path = $2; gsub(/[",]/, "", path)
-    if (index(path, root) != 1 || seen[path]++) next
+    if (path !~ /\/Unity\/unity_[0-9]+_cxx\.cxx$/) { add(path); next }
+    while ((getline line <path) > 0) if (sub(/^#include "/, "", line) && sub(/".*/, "", line)) add(line)
+    close(path)
+  }
+  function add(path,    folder, key) {
+    if (index(path, root) != 1 || seen[path]++) return
     folder = substr(path, length(root) + 1)
-    if (folder !~ /^(collectives|src|verify|tools)\/.*\.cpp$/ || !("all" in wanted || folder in wanted)) next
+    if (folder !~ /^(collectives|src|verify|tools)\/.*\.cpp$/ || !("all" in wanted || folder in wanted)) return
     sub(/\/[^\/]*$/, "", folder); gsub(/\//, ".", folder)
     key = folder " " options
     if (files[key]++ % 10 == 0) {
