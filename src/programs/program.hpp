@@ -6,14 +6,12 @@
 #include <vector>
 
 #include "src/core/collective.hpp"
+#include "src/programs/run_program.hpp"
 
 namespace ccl_tests {
 
 struct JobSetup;
 struct Options;
-
-// X_perf and init_perf.
-int run_program(const Collective& collective, int argc, char** argv);
 
 // Runs every form of `collective` on loopback, whose collectives are written from their
 // definitions: 1 to 9 ranks (a paired collective: 2 ranks), every root, out of place and in place,

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "src/job/job.hpp"
+#include "src/programs/run_program.hpp"
 #include "verify/pattern.hpp"
 
 namespace ccl_tests {
@@ -20,10 +21,5 @@ int run_simulated_main(const std::string& program, const std::function<int()>& m
 // Simulated ranks are copies of the executable, not of this library: they share these tables, which
 // would otherwise be computed once per rank.
 verify::PatternCache& simulated_patterns();
-
-struct Collective;
-
-// Collective over the simulated ranks; returns the exit code.
-int run_simulated_program(const Collective& program, int argc, char** argv);
 
 }  // namespace ccl_tests
