@@ -163,17 +163,13 @@ std::string describe(const Shape& s) {
 }
 
 // Returns whether the expected blocks lie within the receive layout and their sources within the
-// senders' layouts, and whether a rank's blocks state every element once or, if its result is
-// unspecified, none. If not, a comparison with the blocks could leave the buffers.
-bool check_tiling(const Collective& collective, const Shape& shape, Findings& findings) {
+// senders' layouts (`sent` elements, by rank), and whether a rank's blocks state every element once
+// or, if its result is unspecified, none. If not, a comparison with the blocks could leave the
+// buffers.
+bool check_tiling(const Collective& collective, const Shape& shape,
+                  const std::vector<std::size_t>& sent, Findings& findings) {
   const Layout layout = collective.layout(shape);
   std::vector<char> stated(layout.recv, 0);
-  std::vector<std::size_t> sent;  // by rank
-  for (int r = 0; r < shape.self.ranks; ++r) {
-    Shape from = shape;
-    from.self.rank = r;
-    sent.push_back(collective.layout(from).send);
-  }
   for (const ExpectedBlock& s : collective.expected(shape)) {
     std::vector<ExpectedBlock::Term> sources = s.terms;
     if (sources.empty())
@@ -336,11 +332,14 @@ void check_rank(const Collective& collective, ControlChannel& channel,
 bool check_tilings(const Collective& collective, int ranks, Findings& findings) {
   bool right = true;
   for (const DataType type : types_of(collective))
-    for (int rank = 0; rank < ranks; ++rank)
-      for_each_shape(collective, type, rank, ranks, [&](const Shape& shape) {
-        right = check_tiling(collective, shape, findings) &&
+    for_each_shape(collective, type, 0, ranks, [&](Shape shape) {
+      std::vector<std::size_t> sent;
+      for (shape.self.rank = 0; shape.self.rank < ranks; ++shape.self.rank)
+        sent.push_back(collective.layout(shape).send);
+      for (shape.self.rank = 0; shape.self.rank < ranks; ++shape.self.rank)
+        right = check_tiling(collective, shape, sent, findings) &&
                 check_buffers(collective, shape, findings) && right;
-      });
+    });
   return right;
 }
 
