@@ -44,6 +44,8 @@ class Collector : public Reporter {
 };
 
 inline bool nightly() { return std::getenv("CCL_NIGHTLY") != nullptr; }
+// Returns whether a program is tried that says the same for 1 and 4 ranks as for 3.
+inline bool at_one_number(int ranks) { return ranks == 3 || nightly(); }
 
 // Options of a quick run on `ranks` threads.
 inline Options quick(int ranks) {
