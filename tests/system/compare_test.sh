@@ -132,7 +132,9 @@ run 7 "its file" "$compare" "$work/batch.jsonl" "$work/wrong.jsonl"
 expect_in "$work/err" "cannot compare: $work/wrong.jsonl: all_reduce_perf: wrong data: "
 run 2 "commands that cannot be compared" "${live[@]}" --base "$bin/all_reduce_perf ${quick[*]}" --head "$bin/all_reduce_perf ${quick[*]} -d half"
 expect_in "$work/err" "datatype is 'float' in base and 'half' in head"
-run 0 "real programs" "${live[@]}" --base "$bin/all_reduce_perf --backend loopback --sizes 4096 -t 2" --aa --pairs 5 --threshold 90
+# 8: a loaded machine may leave rows inconclusive.
+run "0|8" "real programs" "${live[@]}" --base "$bin/all_reduce_perf --backend loopback --sizes 4096 -t 2" --aa --pairs 5 --threshold 90
+expect_in "$work/out" "0 false alarms in 2 rows"
 
 # A signal ends the command's processes too, and the temporary folder goes.
 mkdir "$work/tmp"
