@@ -65,7 +65,8 @@ if (($# > 1)); then only=$(wanted "$2"); fi
 rm -rf "$groups"
 mkdir -p "$groups"
 
-# Writes FOLDER.N.cpp, which includes the files of a group, and FOLDER.N.options. CMake writes one key a line. Of a command only what the
+# Writes FOLDER.N.cpp, which includes the files of a group, and FOLDER.N.options. CMake writes one key a line; a file that it combined
+# itself (unity build) stands for those that it includes. Of a command only what the
 # preprocessor needs stays: no launcher, warnings, output, nor g++'s precompiled header, which clang cannot read.
 sed -E 's/\\(.)/\1/g' "$tree/compile_commands.json" | awk -v root="$PWD/" -v into="$groups/" -v only="$only" '
   BEGIN { count = split(only, names, "\n"); for (k = 1; k <= count; ++k) wanted[names[k]] }

@@ -48,9 +48,8 @@ class Workspace {
     static_assert(std::is_trivially_copyable_v<T>);
     const auto found = buffers_.find(name);
     Buffer& buffer = found != buffers_.end() ? found->second : buffers_[std::string(name)];
-    constexpr std::size_t width =
-        sizeof(T);  // NOLINT(bugprone-sizeof-expression): T may be a pointer
-    return {reinterpret_cast<T*>(buffer.room(count * width)), count};
+    // NOLINTNEXTLINE(bugprone-sizeof-expression): T may be a pointer
+    return {reinterpret_cast<T*>(buffer.room(count * sizeof(T))), count};
   }
 
  private:
