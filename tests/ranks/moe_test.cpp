@@ -25,10 +25,14 @@ class Moe : public OnBackend {};
 INSTANTIATE_TEST_SUITE_P(Backends, Moe,
                          testing::Combine(tested_backends, testing::Values(1, 3, 4, 8)));
 
+// Gloo is given counts, not routings: even ones, uneven ones, and one with an idle rank; nightly all.
 TEST_P(Moe, EveryRoutingIsRight) {
+  const std::vector<const char*> every = {"balanced", "W1",          "W2",       "W3",        "W4",
+                                          "W5",       "lognormal:1", "zipf:1.3", "maxvio:1.5"};
+  const std::vector<const char*> few = {"balanced", "W5", "zipf:1.3"};
+  const bool all = backend_->name() == "loopback" || nightly();
   for (const Collective* collective : {&collectives::moe_dispatch, &collectives::moe_combine})
-    for (const char* const name :
-         {"balanced", "W1", "W2", "W3", "W4", "W5", "lognormal:1", "zipf:1.3", "maxvio:1.5"}) {
+    for (const char* const name : all ? every : few) {
       Options o = quick(ranks());
       o.spec.routing = {
           .hidden = 37, .top_k = 3, .experts = 13, .name = name, .rule = parse_routing(name)};

@@ -19,7 +19,7 @@ TEST_P(Staged, EveryCollectiveIsRight) {
   const auto staged = on_host_memory(loopback, *host);
   for (const Collective* collective : all_collectives()) {
     if (!runs_on(*collective, GetParam())) continue;
-    for (const Skew skew : {Skew::equal, Skew::linear}) {
+    for (const Skew skew : skews(*collective)) {
       Options o = quick(GetParam());
       o.spec.skew = skew;
       const Outcome outcome = run(*collective, o, *staged);

@@ -126,9 +126,11 @@ TEST_P(Streams, OfGroupsGoOnTogether) {
               outcome.rows[0].out_of_place.stream.value().stamps);
 }
 
-// Slots of any number hold what they should, also where each is used once.
+// Slots of any number hold what they should, also where each is used once. No library sees the
+// difference: Gloo has one of them.
 TEST_P(Streams, OfEveryUseOfTheCacheAreRight) {
-  for (const CacheUse use : {CacheUse::warm, CacheUse::rotate, CacheUse::cold}) {
+  for (const CacheUse use : {CacheUse::cold, CacheUse::warm, CacheUse::rotate}) {
+    if (use != CacheUse::cold && backend_->name() != "loopback" && !nightly()) continue;
     Options o = with_intervals(ranks());
     o.sweep.sizes = {1000};
     o.measure.cache = use;

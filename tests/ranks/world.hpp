@@ -46,6 +46,14 @@ class Collector : public Reporter {
 inline bool nightly() { return std::getenv("CCL_NIGHTLY") != nullptr; }
 // Returns whether a program is tried that says the same for 1 and 4 ranks as for 3.
 inline bool at_one_number(int ranks) { return ranks == 3 || nightly(); }
+inline std::vector<DataType> one_type_of_each_width() {
+  return {DataType::int8, DataType::half, DataType::float32, DataType::int64};
+}
+// Returns the block lengths that a program can be asked for.
+inline std::vector<Skew> skews(const Collective& collective) {
+  if (!collective.flags.skew) return {Skew::equal};
+  return {Skew::equal, Skew::linear};
+}
 
 // Options of a quick run on `ranks` threads.
 inline Options quick(int ranks) {
