@@ -86,16 +86,17 @@ void check_range(DataType type, ReduceOp op, int ranks) {
   std::vector<char> shown(static_cast<std::size_t>(ranks), 0);
   const std::size_t elements = ranks <= 257 ? 400 : 100;  // of more ranks fewer: as many values
   for (std::size_t j = 0; j < elements; ++j) {
-    Wide positive = 0, negative = 0, product = 1, total = 0;
+    Wide positive = 0, negative = 0, product = 1, largest_product = 1, total = 0;
     for (int rank = 0; rank < ranks; ++rank) {
       const Wide value = static_cast<Wide>(from_bits<T>(inputs.bits(rank, j))) *
                          (op == ReduceOp::mulsum ? mulsum_scalar(rank) : 1);
       (value < 0 ? negative : positive) += value;
       total += value;
-      product *= value < 0 ? -value : value;  // of integers, and never 0: it does not shrink
+      product *= value < 0 ? -value : value;
+      largest_product = std::max(largest_product, product);
       if (op == ReduceOp::prod ? value != 1 : value != 0) shown[static_cast<std::size_t>(rank)] = 1;
     }
-    ASSERT_LE(product, op == ReduceOp::prod ? highest : product);
+    ASSERT_LE(largest_product, op == ReduceOp::prod ? highest : largest_product);
     ASSERT_LE(positive, op == ReduceOp::prod ? positive : highest);
     ASSERT_GE(negative, op == ReduceOp::prod ? negative : lowest);
     if (op == ReduceOp::sum) {
