@@ -37,8 +37,3 @@ run_on_hosts() {
   cp "$work/out.0" "$work/out"
   [ "$bad" -eq 0 ] && pass "$name"
 }
-# Until rank 0 has printed so many rows, at most 20 s.
-wait_for_rows() {
-  for _ in $(seq 200); do [ "$(grep -cE '^ +[0-9]' "$work/out.0")" -ge "$1" ] && return; sleep 0.1; done
-  fail "no $1 rows after 20 s: $(cat "$work"/err.*)"
-}

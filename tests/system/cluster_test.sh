@@ -103,7 +103,7 @@ END
   # Exit 4 says that it is the host's end which ended them; at the limit of a wait they would exit 5, a minute later.
   : >"$work/out.0"
   start_on_hosts "$bin/all_reduce_perf" --backend gloo --interface eth0 -b 1M -e 1M -n 5 -N 0 -T 60
-  wait_for_rows 2
+  wait_for_rows 2 "$work/out.0"
   for pid in $(ip netns pids "${CCL_CLUSTER}1"); do kill -KILL "$pid"; done
   SECONDS=0
   for ((rank = hosts - 1; rank >= 0; rank--)); do
@@ -121,7 +121,7 @@ done
 cluster_up 3
 : >"$work/out.0"
 start_on_hosts "$bin/all_reduce_perf" --backend gloo --interface eth0 -b 1M -e 1M -n 5 -N 0 -T 5 -J "$work/pulled.jsonl"
-wait_for_rows 2
+wait_for_rows 2 "$work/out.0"
 "$cluster" link "${CCL_CLUSTER}1" down
 for rank in 0 1 2; do
   wait "${pids[rank]}"

@@ -43,7 +43,7 @@ expect_in "$work/err" "'boxes' is not KEY=VALUE"
 # A rank that dies does not leave the others waiting.
 timeout 240 "$moved/bin/all_reduce_perf" --backend "$module" --np 3 -b 1M -e 1M -n 5 -N 0 >"$work/out" 2>"$work/err" </dev/null &
 guard=$!
-for _ in $(seq 200); do [ "$(grep -cE '^ +[0-9]' "$work/out")" -ge 1 ] && break; sleep 0.1; done
+wait_for_rows 1
 for pid in $(pgrep -P "$(pgrep -P $guard)"); do grep -qz '^RANK=1$' "/proc/$pid/environ" && kill -KILL "$pid"; done
 SECONDS=0
 wait $guard

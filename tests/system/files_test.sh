@@ -200,7 +200,7 @@ run 0 "an earlier run" "$bin/all_reduce_perf" "${quick[@]}" -J "$work/last.prom"
 grep -q 'state="ok"} 1\|state="unreliable"} 1' "$work/last.prom" || fail "the earlier run's .prom"
 timeout 240 "$bin/all_reduce_perf" --backend gloo -b 8 -e 8 -n 2 -t 2 --duration 60 -J "$work/last.prom" --verdict "$work/last.v" >"$work/out" 2>"$work/err" &
 guard=$!
-for _ in $(seq 200); do [ "$(grep -cE '^ +[0-9]' "$work/out")" -ge 1 ] && break; sleep 0.1; done
+wait_for_rows 1
 kill -KILL "$(pgrep -P "$guard")"
 wait "$guard"
 if grep -q 'state="incomplete"} 1' "$work/last.prom" && grep -q '"verdict":"incomplete","complete":false' "$work/last.v"; then

@@ -56,6 +56,11 @@ wait_for_row() { # file: until it holds a header and two rows, at most 20 s
   done
   fail "no row in $1"
 }
+wait_for_rows() { # rows, file [stdout of the run in the background]: until it holds so many rows of a table, at most 60 s
+  local file=${2:-$work/out}
+  for _ in $(seq 600); do [ "$(grep -cE '^ +[0-9]' "$file")" -ge "$1" ] && return; sleep 0.1; done
+  fail "not $1 rows in $file after 60 s: $(tail -n 3 "$work"/err*)"
+}
 expect_in() { grep -qF -- "$2" "$1" || { fail "no '$2' in ${1##*/}:"; tail -n 15 "$1"; }; }
 # A TCP port that nobody listens on, out of the ephemeral range.
 free_port() {

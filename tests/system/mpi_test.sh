@@ -60,12 +60,6 @@ verified() { # name ranks
   grep -qE '^ +[0-9]' "$work/out" || fail "$1: no rows"
 }
 
-# Waits until a run in the background has printed so many rows.
-await_rows() { # rows
-  for _ in $(seq 600); do [ "$(grep -cE '^ +[0-9]' "$work/out")" -ge "$1" ] && return; sleep 0.1; done
-  fail "$flavour: not $1 rows after 60 s: $(tail -n 3 "$work/out" "$work/err")"
-}
-
 # The header of the standard ABI is the suite's own: an MPI's has the same values, and no declaration contradicts it.
 if there today_abi; then
   sources=$(cd "$(dirname "$0")/../../src/backends/mpi" && pwd) theirs=$today/abi/include/mpi_abi.h
@@ -195,7 +189,7 @@ for flavour in "${tried[@]}"; do
   timeout 240 "${mpirun[@]}" 3 "$bin/all_reduce_perf" --backend mpi -b 8 -e 8 -n 5 -N 0 -J "$work/killed.$flavour.jsonl" \
     >"$work/out" 2>"$work/err" </dev/null &
   guard=$!
-  await_rows 2
+  wait_for_rows 2
   victim=
   for pid in $(pgrep -f "$work/killed.$flavour.jsonl"); do
     tr '\0' '\n' <"/proc/$pid/environ" 2>/dev/null | grep -qE '^(OMPI_COMM_WORLD_RANK|PMI_RANK)=1$' && victim=$pid
@@ -222,7 +216,7 @@ for flavour in "${tried[@]}"; do
   timeout 240 "${mpirun[@]}" 3 "$bin/all_reduce_perf" --backend mpi -b 8 -e 8 -n 5 -w 100 -N 0 -T 1 -J "$work/stopped.$flavour.jsonl" \
     >"$work/out" 2>"$work/err" </dev/null &
   guard=$!
-  await_rows 1
+  wait_for_rows 1
   for pid in $(pgrep -f "$work/stopped.$flavour.jsonl"); do
     tr '\0' '\n' <"/proc/$pid/environ" 2>/dev/null | grep -qE '^(OMPI_COMM_WORLD_RANK|PMI_RANK)=1$' && { kill -STOP "$pid"; victim=$pid; }
   done
@@ -242,7 +236,7 @@ for flavour in "${tried[@]}"; do
     timeout 240 "${mpirun[@]}" 3 "$bin/all_reduce_perf" --backend mpi -b 8 -e 64K -n $calls -N 0 -J "$work/interrupted.$flavour.$calls.jsonl" \
       >"$work/out" 2>"$work/err" </dev/null &
     guard=$!
-    await_rows 1
+    wait_for_rows 1
     kill -INT "$(pgrep -P "$guard" | head -n 1)"
     wait "$guard"
     what="Ctrl-C of mpirun of $flavour, $calls calls a row"
