@@ -69,20 +69,23 @@ inline double parse_number(std::string_view text) {
   return number;
 }
 
+// Return `value` as MessagePack, and what such bytes were made of. Both throw nlohmann's exceptions.
+// Functions, because a file that has nlohmann's readers and writers takes a second to compile.
+std::string packed(const nlohmann::json& value);
+nlohmann::json unpacked(std::string_view bytes);
+
 // Returns `value` as MessagePack. T has to_json and from_json, for example by
 // NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE.
 template <class T>
 std::string to_bytes(const T& value) {
-  std::string bytes;
-  nlohmann::json::to_msgpack(nlohmann::json(value), bytes);
-  return bytes;
+  return packed(nlohmann::json(value));
 }
 
 // Returns what to_bytes was given. Throws Error if `bytes` are not those of a T.
 template <class T>
 T from_bytes(std::string_view bytes) {
   try {
-    return nlohmann::json::from_msgpack(bytes.begin(), bytes.end()).template get<T>();
+    return unpacked(bytes).template get<T>();
   } catch (const nlohmann::json::exception& error) {
     throw Error(std::string("bytes of another rank cannot be read: ") + error.what());
   }
