@@ -23,8 +23,7 @@ foreach(target ccl ccl-timed)
   target_compile_options(${target} PRIVATE
     $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds> $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
     $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overread> $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>)
-  target_precompile_headers(${target} PRIVATE <fmt/format.h> <fmt/ranges.h> <nlohmann/json.hpp> <algorithm> <array> <functional> <map>
-    <memory> <optional> <set> <span> <string> <string_view> <utility> <vector>)
+  target_precompile_headers(${target} PRIVATE ${CCL_PRECOMPILED})
 endforeach()
 # Half of its symbols were copies of other libraries' templates, which the dynamic linker would bind one by one at each start.
 target_link_options(ccl PRIVATE -Wl,--version-script=${CMAKE_CURRENT_LIST_DIR}/library_symbols.map)
