@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <mutex>
 #include <numeric>
@@ -215,18 +216,21 @@ bool check_buffers(const Collective& collective, const Shape& shape, Findings& f
   return false;
 }
 
+// A send and a receive buffer, which calls use one after the other.
+using Buffers = std::array<Buffer, 2>;
+
 // Runs one rank's call on loopback and compares its result with the expected blocks.
 void check_call(const Collective& collective, const Shape& shape, bool in_place,
-                ControlChannel& channel, Communicator& communicator,
+                ControlChannel& channel, Communicator& communicator, Buffers& buffers,
                 const verify::Verifier& verifier, DataType type, Findings& findings) {
   const Layout layout = collective.layout(shape);
   const auto blocks = collective.expected(shape);
   const std::size_t width = shape.type_bytes;
   const std::size_t bytes = row_bytes(collective, shape).region + 2 * verify::guard_bytes;
-  const Buffer first = host_buffer(bytes);
-  const Buffer second = host_buffer(bytes);
-  std::byte* send = first.data() + verify::guard_bytes;
-  std::byte* recv = second.data() + verify::guard_bytes;
+  for (Buffer& buffer : buffers)
+    if (buffer.size() < bytes) buffer = host_buffer(bytes);
+  std::byte* send = buffers[0].data() + verify::guard_bytes;
+  std::byte* recv = buffers[1].data() + verify::guard_bytes;
   if (in_place) {
     recv = send + layout.in_place->recv * width;
     send += layout.in_place->send * width;
@@ -312,6 +316,7 @@ void for_each_shape(const Collective& collective, DataType type, int rank, int r
 void check_rank(const Collective& collective, ControlChannel& channel,
                 verify::PatternCache& patterns, Findings& findings) {
   const auto communicator = LoopbackBackend().connect(channel, {});
+  Buffers buffers;
   std::optional<ReduceOp> op;
   if (const Domain& domain = collective.domain; domain.reduces)
     op = domain.ops.empty() ? ReduceOp::sum : domain.ops.front();
@@ -321,9 +326,11 @@ void check_rank(const Collective& collective, ControlChannel& channel,
           type, op, channel.ranks(), 7, true,
           collective.largest_input == nullptr ? 0 : collective.largest_input(shape, type));
       const verify::Verifier verifier(pattern, channel.rank());
-      check_call(collective, shape, false, channel, *communicator, verifier, type, findings);
+      check_call(collective, shape, false, channel, *communicator, buffers, verifier, type,
+                 findings);
       if (!collective.layout(shape).in_place) return;
-      check_call(collective, shape, true, channel, *communicator, verifier, type, findings);
+      check_call(collective, shape, true, channel, *communicator, buffers, verifier, type,
+                 findings);
     };
     for_each_shape(collective, type, channel.rank(), channel.ranks(), check);
   }
