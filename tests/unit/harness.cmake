@@ -56,7 +56,6 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     sample_criterion_test.cpp
     sample_series_test.cpp
     clock_offset_test.cpp
-    scatter_test.cpp
     settings_test.cpp
     signals_test.cpp
     sizes_test.cpp
