@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <regex>
 #include <set>
 #include <sstream>
 #include <stdexcept>
@@ -162,10 +161,14 @@ std::set<std::string> virtual_functions() {
   std::stringstream text;
   text << file.rdbuf();
   const std::string header = text.str().substr(text.str().find("class Communicator {"));
-  const std::regex declaration(R"(\n  virtual [^(~;]*?(\w+)\()");
+  const std::string begin = "\n  virtual ";
   std::set<std::string> names;
-  for (std::sregex_iterator i(header.begin(), header.end(), declaration), end; i != end; ++i)
-    names.insert((*i)[1]);
+  for (std::size_t at = 0; (at = header.find(begin, at)) != std::string::npos; ++at) {
+    const std::size_t end = header.find_first_of("(;", at);
+    const std::size_t name = header.find_last_of(" &*~", end) + 1;
+    if (header.at(end) == '(' && header[name - 1] != '~')
+      names.insert(header.substr(name, end - name));
+  }
   return names;
 }
 

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <iterator>
-#include <regex>
 #include <set>
 #include <sstream>
 #include <string>
@@ -141,7 +140,8 @@ TEST(ManualPage, HasSectionsAndFlagsOfTheProgramAlone) {
       EXPECT_THAT(page, HasSubstr(fmt::format("\n.SH {}\n", section))) << program->name;
     for (const Flag& flag : declared.set.all()) {
       if (flag.help.empty()) continue;
-      const std::string name = std::regex_replace(flag.names.front(), std::regex("-"), "\\-");
+      std::string name;
+      for (const char c : flag.names.front()) name += c == '-' ? "\\-" : std::string(1, c);
       EXPECT_EQ(page.find(fmt::format("\n\\fB{}\\fR", name)) != std::string::npos,
                 flag.is_offered())
           << program->name << ' ' << flag.names.front();

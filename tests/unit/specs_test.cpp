@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <regex>
 #include <set>
 #include <string>
 
@@ -38,6 +37,17 @@ TEST(Specs, FormsOfAProgramDifferInTheirModes) {
   }
 }
 
+// Returns whether `text` has `word`, not as a part of a longer one.
+bool has_word(const std::string& text, const std::string& word) {
+  const std::string inside = "abcdefghijklmnopqrstuvwxyz_";
+  for (std::size_t at = 0; (at = text.find(word, at)) != std::string::npos; ++at) {
+    const std::size_t end = at + word.size();
+    if (at > 0 && inside.find(text[at - 1]) != std::string::npos) continue;
+    if (end == text.size() || inside.find(text[end]) == std::string::npos) return true;
+  }
+  return false;
+}
+
 // Lists that people keep by hand: the README's and the pages of programs and of primitives.
 TEST(Specs, AreInTheDocuments) {
   for (const std::string name : {"README.md", "docs/PROGRAMS.md", "docs/PRIMITIVES.md"}) {
@@ -47,8 +57,7 @@ TEST(Specs, AreInTheDocuments) {
       const bool is_primitive = spec->needs.step_times && !spec->flags.routing;
       if (name == "docs/PRIMITIVES.md" && !is_primitive) continue;
       const std::string program = std::string(spec->name) + "_perf";
-      const std::regex word("(^|[^a-z_])" + program + "([^a-z_]|$)");
-      EXPECT_TRUE(std::regex_search(text, word)) << name << " does not have " << program;
+      EXPECT_TRUE(has_word(text, program)) << name << " does not have " << program;
     }
   }
 }
