@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <mutex>
 #include <numeric>
@@ -121,11 +120,10 @@ double routed_elements(const Collective& collective, const Shape& shape) {
 // rank's part moved to where the part is reduced. Returns how the count differs from algbw_bytes x
 // bus_factor, or nullopt if both agree.
 std::optional<std::string> bus_factor_error(const Collective& collective, const Shape& shape) {
-  if (collective.needs.synchronizes) return std::nullopt;
+  // With one rank nothing crosses a link; the factors of 1 are nccl-tests' convention there.
+  if (collective.needs.synchronizes || shape.self.ranks == 1) return std::nullopt;
   // A block that is not delivered cannot be counted.
   if (collective.domain.fixed_bytes && collective.layout(shape).recv == 0) return std::nullopt;
-  // With one rank nothing crosses a link; the factors of 1 are nccl-tests' convention there.
-  if (shape.self.ranks == 1) return std::nullopt;
   const Layout layout = collective.layout(shape);
   const double stated = static_cast<double>(layout.algbw_bytes) * collective.bus_factor(shape);
   const double counted = (collective.flags.routing ? routed_elements(collective, shape)
@@ -216,12 +214,9 @@ bool check_buffers(const Collective& collective, const Shape& shape, Findings& f
   return false;
 }
 
-// A send and a receive buffer, which calls use one after the other.
-using Buffers = std::array<Buffer, 2>;
-
 // Runs one rank's call on loopback and compares its result with the expected blocks.
 void check_call(const Collective& collective, const Shape& shape, bool in_place,
-                ControlChannel& channel, Communicator& communicator, Buffers& buffers,
+                ControlChannel& channel, Communicator& communicator, Buffer (&buffers)[2],
                 const verify::Verifier& verifier, DataType type, Findings& findings) {
   const Layout layout = collective.layout(shape);
   const auto blocks = collective.expected(shape);
@@ -316,7 +311,7 @@ void for_each_shape(const Collective& collective, DataType type, int rank, int r
 void check_rank(const Collective& collective, ControlChannel& channel,
                 verify::PatternCache& patterns, Findings& findings) {
   const auto communicator = LoopbackBackend().connect(channel, {});
-  Buffers buffers;
+  Buffer buffers[2];  // to send and to receive, for one call after the other
   std::optional<ReduceOp> op;
   if (const Domain& domain = collective.domain; domain.reduces)
     op = domain.ops.empty() ? ReduceOp::sum : domain.ops.front();
@@ -326,11 +321,10 @@ void check_rank(const Collective& collective, ControlChannel& channel,
           type, op, channel.ranks(), 7, true,
           collective.largest_input == nullptr ? 0 : collective.largest_input(shape, type));
       const verify::Verifier verifier(pattern, channel.rank());
-      check_call(collective, shape, false, channel, *communicator, buffers, verifier, type,
-                 findings);
-      if (!collective.layout(shape).in_place) return;
-      check_call(collective, shape, true, channel, *communicator, buffers, verifier, type,
-                 findings);
+      for (const bool in_place : {false, true})
+        if (!in_place || collective.layout(shape).in_place)
+          check_call(collective, shape, in_place, channel, *communicator, buffers, verifier, type,
+                     findings);
     };
     for_each_shape(collective, type, channel.rank(), channel.ranks(), check);
   }
