@@ -9,7 +9,7 @@
 
 #include "src/core/error.hpp"
 #include "src/devices/core_to_core.hpp"
-#include "src/judge/pair_judgement.hpp"
+#include "src/judge/pair_rows.hpp"
 #include "src/record/quantity_text.hpp"
 #include "src/record/reproductions.hpp"
 #include "src/record/row_text.hpp"
@@ -264,15 +264,11 @@ void RunJudge::judge_end() {
   const SweepOptions& sweep = options_.sweep;
   if (options_.spec.window > 1)
     append(notes, message_rates(pair_rows_, sweep.concurrent && !sweep.pairing.all));
-  std::vector<std::string> hosts;
   summary_.late_rank = late_ranks_.found();
-  for (const RankLine& line : run_->rank_lines) {
-    hosts.push_back(line.host);
+  for (const RankLine& line : run_->rank_lines)
     if (summary_.late_rank && line.rank == summary_.late_rank->rank)
       summary_.late_rank->host = line.host;
-  }
   append(notes, pair_matrices(pair_rows_, run_->output_files));
-  summary_.pairs = judge_pairs(pair_rows_, hosts);
   summary_.limits = limits_.judge(summary_);
   for (const LimitFinding& found : summary_.limits)
     if (found.flag == average_limit) summary_.bandwidth_ok = found.verdict == LimitVerdict::kept;

@@ -57,18 +57,6 @@ void fields(R& time, V&& visit) {
   visit("ratio", time.ratio);
 }
 
-template <IsA<PairFinding> R, class V>
-void fields(R& finding, V&& visit) {
-  visit("rank", finding.rank);
-  visit("pair", finding.pair);
-  visit("host", finding.host);
-  visit("ratio", finding.ratio);
-  visit("ratio_low", finding.low);
-  visit("ratio_high", finding.high);
-  visit("first_bytes", finding.first_bytes);
-  visit("last_bytes", finding.last_bytes);
-}
-
 template <IsA<Segment> R, class V>
 void fields(R& segment, V&& visit) {
   visit("first_bytes", segment.first_bytes);
@@ -360,9 +348,6 @@ void fields(R& summary, V&& visit) {
     visit("late_rank_samples", late.samples);
     visit("late_rank_s", late.late_s);
   });
-  visit.list("pair_findings", summary.pairs.findings);
-  visit("pairs_could_see", summary.pairs.could_see);
-  visit("pairs_note", summary.pairs.note);
   visit.part(summary.reproduction, [&](auto& found) {
     visit("order_independent_rows", found.order_independent);
     visit("stable_rows", found.stable);

@@ -235,24 +235,6 @@ struct LateRank {
   double late_s = 0;  // median from the median rank's entry to its own
 };
 
-// A rank whose messages take longer than the others', or a pair of ranks that are well.
-struct PairFinding {
-  std::optional<int> rank;                      // absent: of a pair
-  std::optional<RankPair> pair;                 // absent: of a rank
-  std::string host;                             // "node4"; of a pair on two hosts "node4, node7"
-  double ratio = 1, low = 1, high = 1;          // of its time to the others', with 95 % interval
-  std::size_t first_bytes = 0, last_bytes = 0;  // sizes between which it is slow
-};
-
-// The judgement of ranks by the times of all pairs. Empty: there were no rows of several pairs.
-struct PairJudgement {
-  std::vector<PairFinding> findings;  // ranks before pairs
-  // The ratio from which on a rank that is slow at all sizes would have been named in about nine of
-  // ten runs. Absent: none would have been.
-  std::optional<double> could_see;
-  std::string note;  // why no rank can be named, or what so few cannot show
-};
-
 // The fit of the times of one type, operation, root and placement.
 struct SweepFit {
   DataType type = DataType::float32;
@@ -354,7 +336,6 @@ struct RunSummary : AfterRows {
   std::vector<WideTime> widest_times = {};  // the widest ones, at most three, by descending width
   std::size_t stolen_times = 0;       // in which a hypervisor took over 1 % of the ranks' CPU time
   std::optional<LateRank> late_rank;  // --samples; absent: no rank stands out
-  PairJudgement pairs;                // --pairs
   std::optional<ReproductionSummary> reproduction;  // --reproducible
   std::string first_wrong;           // where the first wrong element is, and what it is
   std::string rerun;                 // flags that select the row of first_wrong

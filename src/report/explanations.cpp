@@ -123,8 +123,7 @@ constexpr Explanation all[] = {
      "the rank that entered last in more than half of the samples, by at least 2 % of a sample, if "
      "chance does not explain it (--samples)"},
     {Kind::footer, "Pairs",
-     "with --pairs all: the ranks and links whose messages take at least 1.1 times as long as the others', if "
-     "chance explains it in fewer than 1 of 1000 runs, or the ratio from which on a rank would have been seen"},
+     "with --pairs: what judges the hosts by the times between them, which the matrix above has"},
     {Kind::footer, "Normal",
      "does a size take over 1.25 times what alpha + size / bandwidth, fitted to its sweep, says; "
      "with --ceiling the largest busbw over the link's bandwidth"},

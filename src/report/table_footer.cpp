@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "src/core/error.hpp"
-#include "src/judge/pair_judgement.hpp"
 #include "src/measure/repeatability.hpp"
 #include "src/record/quantity_text.hpp"
 #include "src/record/reproductions.hpp"
@@ -286,7 +285,8 @@ std::string footer_text(const RunInfo& run, const RunSummary& summary) {
   if (summary.soak) lines += answer("Soak", soak(summary));
   if (summary.reproduction) lines += answer("Bits", reproduction_text(summary));
   if (summary.late_rank) lines += answer("Late rank", late_rank(*summary.late_rank));
-  for (const std::string& text : pair_answers(summary.pairs)) lines += answer("Pairs", text);
+  if (run.pair_rows)
+    lines += answer("Pairs", "ccl_acceptance tells which host's messages are slow");
   return lines + answer("Normal", normal_text(run, summary)) + answer("Next", next(run, summary));
 }
 

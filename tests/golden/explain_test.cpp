@@ -41,7 +41,6 @@ Run everything() {
   run.record.options.sweep.group_rows = true;
   run.record.pair_rows = true;
   run.summary.late_rank = LateRank{2, "node1", 0.9, 1000, 40e-6};
-  run.summary.pairs.could_see = 1.4;
   return run;
 }
 

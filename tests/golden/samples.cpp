@@ -320,20 +320,6 @@ Run pair_rows() {
     row.op.reset();
     row.out_of_place.messages_per_s = 1 / row.out_of_place.seconds;
   }
-  PairFinding rank;
-  rank.rank = 12;
-  rank.host = "node3";
-  rank.ratio = 2.41;
-  rank.low = 2.25;
-  rank.high = 2.58;
-  rank.first_bytes = 65536;
-  rank.last_bytes = 1048576;
-  PairFinding link = rank;
-  link.rank.reset();
-  link.pair = {1, 7};
-  link.host = "node1, node2";
-  link.first_bytes = link.last_bytes;
-  run.summary.pairs = {{rank, link}, 1.25, ""};
   return run;
 }
 

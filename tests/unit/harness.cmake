@@ -40,8 +40,7 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     normal_text_test.cpp
     options_reach_test.cpp
     options_test.cpp
-    pair_judgement_test.cpp
-    pair_notes_test.cpp
+    pair_rows_test.cpp
     pairing_test.cpp
     passes_test.cpp
     rank_device_test.cpp
@@ -82,4 +81,3 @@ foreach(archive ${archives})
   file(ARCHIVE_EXTRACT INPUT ${archive} DESTINATION ${corpus}/${target})
 endforeach()
 target_compile_definitions(fuzz_test PRIVATE CCL_FUZZ_CORPUS="${corpus}")
-ccl_add_test(pair_power_test LABELS statistics LIBRARIES acceptance-model SOURCES pair_power_test.cpp)

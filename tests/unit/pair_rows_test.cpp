@@ -1,5 +1,5 @@
-// What the footer says of many pairs: their times as a matrix, and what stands out.
-#include "src/judge/pair_judgement.hpp"
+// Tests what the footer says of many pairs: their times as a matrix, and their rates.
+#include "src/judge/pair_rows.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,6 @@
 namespace ccl_tests {
 namespace {
 
-using testing::_;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -36,7 +35,7 @@ std::vector<Row> all_pairs(int ranks, std::size_t bytes,
   return rows;
 }
 
-TEST(PairNotes, AMatrixOfTheFirstAndTheLastSize) {
+TEST(PairRows, AMatrixOfTheFirstAndTheLastSize) {
   std::vector<Row> rows;
   for (const std::size_t bytes : {8U, 1000U, 4096U}) {
     for (const Row& r : all_pairs(4, bytes, [&](int a, int b) { return (a + 10 * b) * 1e-6; }))
@@ -50,7 +49,7 @@ TEST(PairNotes, AMatrixOfTheFirstAndTheLastSize) {
   EXPECT_THAT(lines, Contains("     2     20.00     21.00         -     32.00"));
 }
 
-TEST(PairNotes, AMatrixOfOnePlacement) {
+TEST(PairRows, AMatrixOfOnePlacement) {
   for (Measurement Row::*const left_out : {&Row::out_of_place, &Row::in_place}) {
     std::vector<Row> rows = all_pairs(4, 8, [](int a, int b) { return (a + 10 * b) * 1e-6; });
     for (Row& row : rows) {
@@ -62,14 +61,14 @@ TEST(PairNotes, AMatrixOfOnePlacement) {
   }
 }
 
-TEST(PairNotes, NoMatrixOfFewRanksOrSomePairs) {
+TEST(PairRows, NoMatrixOfFewRanksOrSomePairs) {
   EXPECT_THAT(pair_matrices({row(8, {0, 1}, 4e-6)}, {}), IsEmpty());
   EXPECT_THAT(pair_matrices(all_pairs(3, 8, [](int, int) { return 4e-6; }), {}), IsEmpty());
   EXPECT_THAT(pair_matrices({row(8, {0, 1}, 0), row(8, {0, 2}, 0)}, {}), IsEmpty());
   EXPECT_THAT(pair_matrices({Row()}, {}), IsEmpty());
 }
 
-TEST(PairNotes, OfManyRanksTheFileIsNamedThatHasTheTimes) {
+TEST(PairRows, OfManyRanksTheFileIsNamedThatHasTheTimes) {
   const auto rows = all_pairs(17, 8, [](int, int) { return 4e-6; });
   EXPECT_THAT(
       pair_matrices(rows, {}),
@@ -79,41 +78,7 @@ TEST(PairNotes, OfManyRanksTheFileIsNamedThatHasTheTimes) {
               ElementsAre(HasSubstr("not of 17; b.jsonl has them, in rows with a pair")));
 }
 
-TEST(PairNotes, AnswersNameWhatStandsOut) {
-  PairFinding rank;
-  rank.rank = 4;
-  rank.host = "node4";
-  rank.ratio = 2.414;
-  rank.low = 2.2;
-  rank.high = 2.6;
-  rank.first_bytes = 65536;
-  rank.last_bytes = 1048576;
-  PairFinding link = rank;
-  link.rank.reset();
-  link.pair = {2, 5};
-  link.host = "b, c";
-  link.last_bytes = 65536;
-  EXPECT_THAT(
-      pair_answers({{rank, link}, 1.25, "of 5 hosts at most one can be named, and no link"}),
-      ElementsAre("rank 4 on node4 stands out: 2.41 x the others' time [2.20, 2.60] from 64 KiB to "
-                  "1 MiB",
-                  "the link 2:5 (b, c) stands out: 2.41 x the others' time [2.20, 2.60] at 64 KiB; "
-                  "confirm with ccl_acceptance; of 5 hosts at most one can be named, and no link"));
-  EXPECT_THAT(pair_answers({std::vector<PairFinding>(7, rank), 1.25, ""}),
-              ElementsAre(_, _, _, _, "and 3 more; confirm with ccl_acceptance"));
-}
-
-TEST(PairNotes, AnswersSayThatNothingStandsOutOrCannotBeSeen) {
-  EXPECT_THAT(
-      pair_answers({{}, 1.4, ""}),
-      ElementsAre("no rank stands out; one that takes 1.40 x the others' time at all sizes would "
-                  "have been seen"));
-  EXPECT_THAT(pair_answers({{}, {}, "3 hosts are too few"}),
-              ElementsAre("no rank is named: 3 hosts are too few"));
-  EXPECT_THAT(pair_answers({}), IsEmpty());
-}
-
-TEST(PairNotes, MessageRates) {
+TEST(PairRows, MessageRates) {
   const std::vector<Row> two = {row(8, {0, 1}, 1e-6), row(8, {3, 2}, 2e-6)};
   EXPECT_THAT(message_rates({two[0]}, false),
               ElementsAre("8 B float: 1000000 messages/s, one direction"));
