@@ -2,6 +2,7 @@
 # What documents promise, without a build: documents_test.sh SOURCE_TREE
 # - docs/TROUBLESHOOTING.md quotes the remedy of every warning of a run's header.
 # - links between documents lead to files and headings that are there.
+# - the README has the test command, which is what CI runs.
 # - no line of a page is longer than 100 characters, but rows of tables, code, and lines that cannot be wrapped.
 set -eu
 export LC_ALL=C
@@ -25,6 +26,9 @@ tr '\n' ' ' <docs/TROUBLESHOOTING.md | tr -s ' ' >"$work/page"
 while IFS= read -r remedy; do
   grep -qF -- "$remedy" "$work/page" || { echo "FAIL: docs/TROUBLESHOOTING.md does not quote: $remedy"; bad=1; }
 done <"$work/remedies"
+
+grep -qx 'scripts/test\.sh *\(#.*\)\?' README.md || { echo "FAIL: README.md lacks the test command, scripts/test.sh"; bad=1; }
+grep -q 'scripts/test\.sh$' .ci/run || { echo "FAIL: .ci/run does not run the README's test command"; bad=1; }
 
 # GitHub's anchor of a heading: lower case, spaces become hyphens, other characters but letters, digits, _ and - go.
 anchors() { awk '/^```/ {code = !code} !code && /^#+ / {sub(/^#+ /, ""); print}' "$1" | tr '[:upper:] ' '[:lower:]-' | sed 's/[^a-z0-9_-]//g'; }
