@@ -217,8 +217,30 @@ TEST(ReplayPlan, GroupsThatCannotBeAreNotReplayed) {
   const JobGroups twice =
       job_groups({{{.name = "7", .size = 2, .rank = 1}}, {{.name = "7", .size = 2, .rank = 1}}});
   EXPECT_THAT(twice.groups[0].unusable, HasSubstr("two traces say that they are rank 1"));
-  const JobGroups beyond = job_groups({{{.name = "7", .size = 2, .rank = 5}}});
-  EXPECT_EQ(beyond.groups[0].unusable, "a trace says that it is rank 5 of 2");
+}
+
+TEST(ReplayPlan, MembersThatRanksListOtherwiseAreADisagreement) {
+  const std::vector<TracedGroup> one = {{.name = "0", .members = {0, 1}}};
+  for (const std::vector<int>& members : {std::vector{1, 0}, std::vector{0, 1, 2}}) {
+    try {
+      job_groups({one, {{.name = "0", .members = members}}});
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), Exit::inconclusive);
+      EXPECT_THAT(std::string(e.what()), HasSubstr("group '0' of rank 0 is ranks 0-1, of rank 1"));
+    }
+  }
+  // Two groups of one name are of two jobs, or of halves of one.
+  EXPECT_THAT(job_groups({one, one, {{.name = "0", .members = {2}}}}).groups, SizeIs(2));
+}
+
+TEST(ReplayPlan, ResultsBeyondEveryMemoryAreDropped) {
+  FoundCall call;
+  call.operation = OperationId::all_gather;
+  call.in = most_bytes;
+  call.group_name = "0";
+  const Planned p = planned({{call}, {call}});
+  EXPECT_THAT(p.ranks[0].dropped, ElementsAre(testing::Pair("buffers of 1 TiB or more", 1)));
 }
 
 TEST(ReplayPlan, LongGapsAreShortened) {

@@ -254,6 +254,64 @@ TEST_F(ReplayReaders, RootsAndPeersAreNotCutToAType) {
       HasSubstr("not 4294967297"));
 }
 
+TEST_F(ReplayReaders, GroupsThatNoJobHasAreRefused) {
+  const auto recorder = [](const std::string& ranks) {
+    return R"({"entries": [], "pg_config": {"0": {"name": "0", "ranks": ")" + ranks + "\"}}}";
+  };
+  EXPECT_THAT(error(recorder("[0, 0]")), HasSubstr("group '0' has a member twice"));
+  EXPECT_THAT(error(recorder("[0, 1048577]")), HasSubstr("at most 1048576 ranks, not 1048577"));
+  EXPECT_THAT(error(recorder("[0, -1]")), HasSubstr("-1 is no number"));
+  const auto execution = [](const std::string& group) {
+    return R"x({"nodes": [{"name": "## process_group:init ##", "inputs": {"values": ["[{\"pg_name\": \"0\", )x" +
+           group + R"x(}]"]}}]})x";
+  };
+  EXPECT_THAT(error(execution(R"(\"ranks\": [1, 0, 1], \"group_size\": 3)")),
+              HasSubstr("record 1 of nodes: group '0' has a member twice"));
+  EXPECT_THAT(error(execution(R"(\"ranks\": [1, 0], \"group_size\": 3)")),
+              HasSubstr("group '0' has 3 ranks and lists 2"));
+  EXPECT_THAT(error(execution(R"(\"ranks\": [], \"group_size\": 0)")), HasSubstr("has 0 ranks"));
+  const auto replaced = [](std::string text, const std::string& from, const std::string& to) {
+    return text.replace(text.find(from), from.size(), to);
+  };
+  const std::string line = inspected("Broadcast", "1", "8");
+  EXPECT_THAT(error(replaced(line, R"("n_ranks": 4)", R"("n_ranks": 0)")),
+              HasSubstr("line 1: group '0x9e' has 0 ranks"));
+  EXPECT_THAT(error(replaced(line, R"("n_ranks": 4)", R"("n_ranks": 2)")),
+              HasSubstr("has 2 ranks, and this is rank 2 of it"));
+  EXPECT_THAT(error(line + "\n" + replaced(line, R"("rank": 2)", R"("rank": 3)")),
+              HasSubstr("line 2: it has calls of ranks 2 and 3 of group '0x9e'; accepted: one"));
+  EXPECT_THAT(error(replaced(nccl_init, "nranks 3", "nranks 0")), HasSubstr("has 0 ranks"));
+}
+
+TEST_F(ReplayReaders, TimesThatNoCallHasAreRefused) {
+  for (const char* duration : {"-5", "-1e308", "1e308", "1e300"}) {
+    const std::string more = fmt::format(R"(, "duration_ms": {})", duration);
+    EXPECT_THAT(
+        error(fmt::format(R"({{"entries": [{}]}})", entry("nccl:barrier", 1, "[]", "[]", more))),
+        HasSubstr("record 1 of entries: no call lasts "));
+  }
+  std::string line = inspected("Broadcast", "1", "8");
+  EXPECT_THAT(error(line.replace(line.find("110"), 3, "-5")), HasSubstr("no call lasts -5e-06 s"));
+  EXPECT_THAT(error(fmt::format(R"({{"entries": [{}]}})", entry("nccl:barrier", 1, "[]", "[]",
+                                                                R"(, "time_created_ns": -1e300)"))),
+              HasSubstr("no clock shows"));
+}
+
+TEST_F(ReplayReaders, SplitsThatNoCallHasAreRefused) {
+  const auto split = [](const std::string& splits) {
+    return R"x({"nodes": [{"name": "record_param_comms", "inputs": {"values": [[[1, 2, 0, 8, 1, "cuda:0"]], 57, ["0", ""], 0, "all_to_allv", )x" +
+           splits + R"x(, [4, 4], 0, 1, 3], "types": ["GenericList[Tensor(byte)]"]}}]})x";
+  };
+  for (const char* splits :
+       {"[6148914691236517208, 6148914691236517208, 6148914691236517208]",
+        "[9223372036854775808, 9223372036854775816]", "[549755813888, 549755813888]"})
+    EXPECT_THAT(error(split(splits)), HasSubstr("record 1 of nodes: a call has buffers of less"));
+  EXPECT_THAT(read(split("[4, 4]")).kinds[0].in_splits, ElementsAre(4, 4));
+  EXPECT_THAT(error(fmt::format(R"({{"entries": [{}]}})",
+                                entry("nccl:broadcast", 1, R"([["many"]])", "[[4]]"))),
+              HasSubstr("no lists of whole numbers"));
+}
+
 TEST_F(ReplayReaders, DeepRecordsAreRefused) {
   const auto deep = [](std::size_t levels) {
     return std::string(levels, '[') + std::string(levels, ']');

@@ -39,6 +39,11 @@ std::optional<std::uint64_t> whole(const Json& object, const char* key) {
   return at != object.end() ? whole(*at) : std::nullopt;
 }
 
+double seconds(const Json& object, const char* key, double unit_s) {
+  const auto at = object.find(key);
+  return at != object.end() && at->is_number() ? at->get<double>() * unit_s : not_known_s;
+}
+
 std::vector<std::size_t> list(const Json& value) {
   const Json parsed = value.is_string() ? parse_text(value.get<std::string>()) : value;
   std::vector<std::size_t> numbers;
@@ -53,10 +58,7 @@ std::vector<std::size_t> list(const Json& value) {
 
 std::vector<int> ranks(const Json& value) {
   std::vector<int> all;
-  for (const std::size_t rank : list(value)) {
-    if (rank >= most_ranks) return {};
-    all.push_back(static_cast<int>(rank));
-  }
+  for (const std::size_t rank : list(value)) all.push_back(bounded_rank(rank));
   return all;
 }
 

@@ -28,9 +28,11 @@ nlohmann::json member(const nlohmann::json& object, const char* key);
 // ImpossibleRecord for any other number.
 std::optional<std::uint64_t> whole(const nlohmann::json& value);
 std::optional<std::uint64_t> whole(const nlohmann::json& object, const char* key);
+// Returns seconds of a member that is a number of `unit_s`. Not known if it is no number.
+double seconds(const nlohmann::json& object, const char* key, double unit_s);
 // Reads [0, 1], or a text that holds it. Returns nothing for what is neither.
 std::vector<std::size_t> list(const nlohmann::json& value);
-// The same for ranks. Returns nothing for what no ranks can be.
+// The same for ranks. Throws ImpossibleRecord for what no ranks can be.
 std::vector<int> ranks(const nlohmann::json& value);
 
 }  // namespace ccl_tests::replay

@@ -73,9 +73,8 @@ void take_inspected(TraceBuilder& builder, const Json& line) {
   if (received_by_root.has(call.operation) || sent_by_root.has(call.operation))
     builder.assume("roots are rank 0: the Inspector does not record them");
   set_sizes(call, bytes, ranks);
-  call.duration_s = perf.value("coll_exec_time_us", not_known_s) / 1e6;
-  if (perf.contains("event_trace_ts") && perf["event_trace_ts"].contains("coll_start_ts"))
-    call.start_s = perf["event_trace_ts"]["coll_start_ts"].get<double>() / 1e6;
+  call.duration_s = seconds(perf, "coll_exec_time_us", 1e-6);
+  call.start_s = seconds(member(perf, "event_trace_ts"), "coll_start_ts", 1e-6);
   builder.add(call);
 }
 

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "src/core/error.hpp"
 #include "src/core/quote.hpp"
 
 namespace ccl_tests::replay {
@@ -44,14 +45,28 @@ JobGroup gathered(const std::string& name, const std::vector<std::vector<TracedG
     group.members.push_back(rank);
   }
   group.traced_ranks = std::max(group.traced_ranks, group.ranks());
-  if (!group.was.empty() && group.was.back() >= group.traced_ranks)
-    group.unusable =
-        fmt::format("a trace says that it is rank {} of {}", group.was.back(), group.traced_ranks);
   for (std::size_t k = 1; k < group.was.size(); ++k)
     if (group.was[k] == group.was[k - 1])
       group.unusable =
           fmt::format("two traces say that they are rank {} of their group", group.was[k]);
   return group;
+}
+
+// Throws Error if a member of a listed group lists other members, or others in another order.
+void require_same_members(const std::vector<std::vector<TracedGroup>>& traces) {
+  std::map<std::pair<std::string, int>, const std::vector<int>*> own;  // by group and rank
+  for (std::size_t r = 0; r < traces.size(); ++r)
+    for (const TracedGroup& group : traces[r])
+      if (!group.members.empty()) own[{group.name, static_cast<int>(r)}] = &group.members;
+  for (const auto& [at, members] : own)
+    for (const int member : *members)
+      if (const auto other = own.find({at.first, member});
+          other != own.end() && *other->second != *members)
+        throw Error(fmt::format("the traces disagree, nothing was replayed: group {} of rank {} is "
+                                "ranks {}, of rank {} ranks {}; accepted: traces of one job",
+                                quote(at.first), at.second, ranges_text(*members), member,
+                                ranges_text(*other->second)),
+                    Exit::inconclusive);
 }
 
 JobGroup listed(const TracedGroup& traced, int ranks) {
@@ -155,6 +170,7 @@ PlannedKind planned_kind(const CallKind& traced, std::size_t at, const JobGroup&
   kind.lost = group.unusable;
   if (kind.lost.empty() && kind.self.rank < 0) kind.lost = "its rank is no member of its group";
   if (kind.lost.empty()) kind.lost = set_arguments(kind, traced, group);
+  if (kind.lost.empty() && kind.bytes() > most_bytes) kind.lost = "buffers of 1 TiB or more";
   if (kind.lost.empty() && kind.reduces() && traced.type.moved_only)
     kind.lost = "a reduction of a type that the suite does not have";
   return kind;
@@ -181,6 +197,7 @@ JobGroups job_groups(const std::vector<std::vector<TracedGroup>>& traces) {
   JobGroups all;
   all.of_rank.resize(traces.size());
   const int ranks = static_cast<int>(traces.size());
+  require_same_members(traces);
   std::set<std::string> known;  // names of groups whose members some trace lists
   for (const auto& trace : traces)
     for (const TracedGroup& group : trace)

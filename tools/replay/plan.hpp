@@ -39,7 +39,8 @@ struct JobGroups {
   int traced_ranks = 0;                           // of the job that was traced, as far as known
 };
 
-// Returns the groups of a job whose rank r replays a trace with the groups traces[r].
+// Returns the groups of a job whose rank r replays a trace with the groups traces[r]. Throws Error
+// if the traces disagree about who is in a group.
 JobGroups job_groups(const std::vector<std::vector<TracedGroup>>& traces);
 
 // One operation as a rank calls it here. Counts are as in Call. root, peer: group ranks.

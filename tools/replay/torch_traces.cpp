@@ -57,12 +57,12 @@ void assume_sum(TraceBuilder& builder, const FoundCall& call) {
 // Returns the elements of a list of shapes: [[3, 4], [5]] are 17.
 std::size_t elements(const Json& shapes) {
   std::size_t all = 0;
-  if (!shapes.is_array()) return 0;
   for (const Json& shape : shapes) {
     const std::vector<std::size_t> sizes = list(shape);
-    if (shape.is_array() && sizes.size() == shape.size())
-      all = bounded_sum(
-          all, std::accumulate(sizes.begin(), sizes.end(), std::size_t{1}, bounded_product));
+    if (!shape.is_array() || sizes.size() != shape.size())
+      throw ImpossibleRecord("the sizes of its tensors are no lists of whole numbers");
+    all = bounded_sum(all,
+                      std::accumulate(sizes.begin(), sizes.end(), std::size_t{1}, bounded_product));
   }
   return all;
 }
@@ -106,10 +106,8 @@ void take_entry(TraceBuilder& builder, const Json& entry) {
     call.sequence = whole(entry, "collective_seq_id");
     if (!call.sequence) call.sequence = whole(entry, "seq_id");
   }
-  if (entry.contains("time_created_ns") && entry["time_created_ns"].is_number())
-    call.start_s = entry["time_created_ns"].get<double>() / 1e9;
-  if (entry.contains("duration_ms") && entry["duration_ms"].is_number())
-    call.duration_s = entry["duration_ms"].get<double>() / 1e3;
+  call.start_s = seconds(entry, "time_created_ns", 1e-9);
+  call.duration_s = seconds(entry, "duration_ms", 1e-3);
   if (message) {
     const auto peer = peer_in(name);
     if (!peer) return builder.drop(fmt::format("{} names no peer", quote(name)));
@@ -135,7 +133,6 @@ void take_pg_config(TraceBuilder& builder, const Json& config) {
     if (group.name.empty()) continue;  // Gloo's groups are one entry without a name
     group.about = text(value, "desc");
     if (value.contains("ranks")) group.members = ranks(value["ranks"]);
-    group.size = static_cast<int>(group.members.size());
     builder.describe(group);
   }
 }
@@ -219,9 +216,9 @@ class ExecutionTrace {
       TracedGroup group = group_of(one.contains("pg_name") ? one["pg_name"] : Json());
       if (group.name.empty()) continue;
       group.about = text(one, "pg_desc");
-      group.size = bounded_rank(whole(one, "group_size").value_or(0));
+      if (const auto size = whole(one, "group_size")) group.size = bounded_rank(*size);
       if (one.contains("ranks")) group.members = ranks(one["ranks"]);
-      if (group.members.empty()) {  // all ranks
+      if (group.members.empty() && group.size > 0) {  // all ranks
         group.members.resize(static_cast<std::size_t>(group.size));
         std::iota(group.members.begin(), group.members.end(), 0);
       }

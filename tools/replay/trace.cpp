@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <fstream>
+#include <numeric>
 #include <utility>
 
 #include "src/core/error.hpp"
@@ -145,17 +147,48 @@ std::uint32_t TraceBuilder::group_index(const std::string& name) {
   return at->second;
 }
 
+void require_possible(const TracedGroup& group) {
+  const auto refuse = [&](const std::string& what) {
+    throw ImpossibleRecord(fmt::format("group {} {}", quote(group.name), what));
+  };
+  const std::set<int> different(group.members.begin(), group.members.end());
+  if (different.size() < group.members.size()) refuse("has a member twice");
+  if (group.size == 0) refuse("has 0 ranks");
+  if (group.size > 0 && !group.members.empty() && different.size() != std::size_t(group.size))
+    refuse(fmt::format("has {} ranks and lists {}", group.size, different.size()));
+  if (group.rank >= 0 && group.rank >= group.size)
+    refuse(fmt::format("has {} ranks, and this is rank {} of it", group.size, group.rank));
+}
+
+void require_possible(const FoundCall& call) {
+  for (const std::size_t elements : {call.in, call.out})
+    bounded_product(elements, size_of(call.type.type));
+  for (const auto* splits : {&call.in_splits, &call.out_splits})
+    bounded_product(std::accumulate(splits->begin(), splits->end(), std::size_t{0}, bounded_sum),
+                    size_of(call.type.type));
+  for (const int rank : {call.root, call.peer}) bounded_rank(std::max(0, rank));
+  if (call.sequence && *call.sequence >= most_numbers)
+    throw ImpossibleRecord(fmt::format("{} is no number of a call: 2^44 or more", *call.sequence));
+  if (call.duration_s < 0 || call.duration_s > most_seconds)
+    throw ImpossibleRecord(fmt::format("no call lasts {:g} s", call.duration_s));
+  if (std::abs(call.start_s) > most_seconds)
+    throw ImpossibleRecord(fmt::format("no clock shows {:g} s", call.start_s));
+}
+
 void TraceBuilder::describe(const TracedGroup& group) {
-  trace_.groups[group_index(group.name)] = group;
+  require_possible(group);
+  TracedGroup& known = trace_.groups[group_index(group.name)];
+  if (known.rank >= 0 && group.rank >= 0 && known.rank != group.rank)
+    throw ImpossibleRecord(
+        fmt::format("it has calls of ranks {} and {} of group {}; accepted: one rank in a file",
+                    known.rank, group.rank, quote(group.name)));
+  known = group;
 }
 
 void TraceBuilder::add(const FoundCall& call) {
   constexpr std::size_t most_splits = 1 << 18;
   const std::size_t splits = call.in_splits.size() + call.out_splits.size();
-  for (const std::size_t elements : {call.in, call.out})
-    bounded_product(elements, size_of(call.type.type));
-  if (call.sequence && *call.sequence >= most_numbers)
-    throw ImpossibleRecord(fmt::format("{} is no number of a call: 2^44 or more", *call.sequence));
+  require_possible(call);
   if (trace_.calls.size() >= most_calls_)
     return drop(fmt::format("beyond the first {} of a rank (--max-calls)", most_calls_));
   if (splits_ + splits > most_splits)

@@ -26,6 +26,8 @@ inline constexpr std::size_t most_ranks = 1 << 20;
 inline constexpr std::size_t most_bytes = (std::size_t{1} << 40) - 1;
 // The numbers of a group's calls are below it: agreement.cpp puts their places into the other bits.
 inline constexpr std::uint64_t most_numbers = std::uint64_t{1} << 44;
+// No call lasts longer, and no clock shows more.
+inline constexpr double most_seconds = 1e12;
 
 // An error about what no trace of a job says. Readers name the file and the record.
 class ImpossibleRecord : public std::runtime_error {
@@ -91,7 +93,7 @@ struct TracedGroup {
   std::string name;
   std::string about = {};         // what the job calls it; may be empty
   std::vector<int> members = {};  // ranks of the job; empty: not known
-  int size = 0;                   // 0: not known
+  int size = -1;                  // below 0: not known
   int rank = -1;                  // of this file's rank; below 0: not known
 };
 
@@ -117,6 +119,10 @@ struct FoundCall : CallKind {
   double start_s = not_known_s, duration_s = not_known_s;
 };
 
+// Throw ImpossibleRecord if no job has such a group, or makes such a call.
+void require_possible(const TracedGroup& group);
+void require_possible(const FoundCall& call);
+
 // Collects what a reader finds, in bounded memory.
 class TraceBuilder {
  public:
@@ -132,7 +138,7 @@ class TraceBuilder {
   void assume(const std::string& what) { trace_.assumed.insert(what); }
   void record() { ++trace_.records; }
   void set_sampled() { trace_.sampled = true; }
-  // Says what is known of a group. It may be known before or after its calls.
+  // Says what is known of a group. It may be known before or after its calls. Throws ImpossibleRecord.
   void describe(const TracedGroup& group);
   // The same for the words that its calls have for it.
   void describe(const std::string& name, const std::string& about) {
