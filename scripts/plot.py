@@ -96,6 +96,10 @@ def main(arguments):
         return draw_slowdowns(o)
     runs = [run for path in o.files for run in results.read(path)]
     results.name_runs(runs, o.labels.split(",") if o.labels else None)
+    for run in runs:
+        wrong = sum(map(results.is_wrong, run.rows))
+        if wrong:
+            print(f"plot.py: {run.source}: times with wrong data are not drawn: {wrong}", file=sys.stderr)
     of_stamps = o.kind in ("series", "distribution", "ranks")
     lines = results.lines_of(
         runs, o.placement or results.first_placement(runs), o.where,

@@ -159,6 +159,11 @@ def number(value):
     return value if good and 0 < value < math.inf else None
 
 
+def is_wrong(row):
+    """Returns whether the row's results were wrong: its time is of something else."""
+    return bool(row.get("wrong") or row.get("failed_ranks"))
+
+
 def first_placement(runs):
     """Returns out_of_place, or in_place if no run has another (-O 0)."""
     found = {row.get("placement") for run in runs for row in run.rows}
@@ -175,7 +180,7 @@ def lines_of(runs, placement, wanted, merge):
     lines = {}
     for index, run in enumerate(runs):
         for row in run.rows:
-            if placement not in ("both", row.get("placement")):
+            if is_wrong(row) or placement not in ("both", row.get("placement")):
                 continue
             if any(str(row.get(name)) != value for name, value in wanted):
                 continue

@@ -66,8 +66,8 @@ void keep_worse(Measurement& kept, const Measurement& other) {
 Baseline::Baseline(std::string path, double tolerance)
     : path_(std::move(path)), shown_(quote(path_, shown_path_characters)), tolerance_(tolerance) {
   for (RecordedRun& run : earlier_runs(path_)) {
-    if (run.summary && run.summary->wrong_rows > 0)
-      throw UsageError(fmt::format("--baseline: the run in {} found wrong data", shown_));
+    if (const std::string wrong = found_wrong(run); !wrong.empty())
+      throw UsageError(fmt::format("--baseline: the run in {} found {}", shown_, wrong));
     std::map<RowKey, std::vector<Measurement>> cycles;
     for (const Row& row : run.rows) {
       if (row.pass) continue;

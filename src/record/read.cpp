@@ -7,6 +7,8 @@
 #include "src/core/quote.hpp"
 #include "src/options/flag.hpp"
 #include "src/record/field_value.hpp"
+#include "src/record/quantity_text.hpp"
+#include "src/record/row_text.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -39,7 +41,7 @@ Placements placements_of(const RunInfo& run) {
 class Runs {
  public:
   std::vector<RecordedRun> take() {
-    drop_half_row();
+    keep_half_row();
     return std::move(runs_);
   }
 
@@ -59,14 +61,14 @@ class Runs {
   }
 
  private:
-  // A process was killed between the two lines of a row.
-  void drop_half_row() {
-    if (half_row_) runs_.back().rows.pop_back();
+  // A process was killed between the two lines of a row: the first one is a row of one placement.
+  void keep_half_row() {
+    if (half_row_) runs_.back().rows.back().in_place.left_out = true;
     half_row_ = false;
   }
 
   void begin(const FieldRecord& line) {
-    drop_half_row();
+    keep_half_row();
     int version = 0;
     if (const FieldValue* const value = find(line, "schema_version")) assign(*value, version);
     if (version != 2) throw Error(fmt::format("schema version {}; this program reads 2", version));
@@ -92,7 +94,7 @@ class Runs {
   }
 
   void end(const FieldRecord& line) {
-    drop_half_row();
+    keep_half_row();
     fields(runs_.back().summary.emplace(), Assign(object(line, "footer")));
   }
 
@@ -104,6 +106,10 @@ class Runs {
 std::string kind_of_time(const RunInfo& run) {
   if (run.options.measure.samples) return "median of single samples (--samples)";
   return run.precision ? "median of a stream" : "mean of a batch (-n)";
+}
+
+bool is_wrong(const Measurement& cell) {
+  return cell.wrong.value_or(0) + cell.failed_ranks > 0 || !cell.mismatches.empty();
 }
 
 // Returns "gloo" for "gloo-20260421", which is Gloo of another day.
@@ -144,6 +150,31 @@ std::vector<RecordedRun> read_runs(const std::string& path) {
         fmt::format("{} has nccl-tests' format, one JSON document without intervals", path));
   if (!refusal.empty()) throw Error(refusal);
   return runs.take();
+}
+
+std::string found_wrong(const RecordedRun& run) {
+  const RunSummary found = run.summary.value_or(RunSummary());
+  if (!found.first_wrong.empty()) return "wrong data: " + found.first_wrong;
+  std::string varying = found.reproduction ? found.reproduction->first_varying : "";
+  bool varies =
+      found.verdict == Verdict::varies || (found.reproduction && found.reproduction->varying > 0);
+  for (const Row& row : run.rows) {
+    for (const bool in_place : {false, true}) {
+      const Measurement& cell = in_place ? row.in_place : row.out_of_place;
+      if (!is_wrong(cell)) continue;
+      const std::string where = row_place(row, row.bytes, placement_words(in_place));
+      if (!cell.mismatches.empty()) return wrong_line(cell.mismatches.front(), where);
+      return fmt::format("wrong data: {}: {}", where,
+                         counted(cell.wrong.value_or(0), "wrong element"));
+    }
+    if (!row.reproduction || row.reproduction->verdict != Reproducibility::varies) continue;
+    varies = true;
+    if (varying.empty()) varying = row_name(row, row.bytes);
+  }
+  if (found.verdict == Verdict::wrong || found.wrong_rows + found.failed_checks > 0)
+    return fmt::format("wrong data: {}", counted(found.wrong_elements, "wrong element"));
+  if (varies) return "bits vary: " + varying;
+  return found.exit_code == exit_code(Exit::wrong_data) ? "wrong data: exit code 7" : "";
 }
 
 void check_same(const char* field, const std::string& in_base, const std::string& base,

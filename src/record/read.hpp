@@ -19,6 +19,10 @@ struct RecordedRun {
 // that a killed process left unfinished is skipped. Throws Error that names the path and the line.
 std::vector<RecordedRun> read_runs(const std::string& path);
 
+// Returns what is wrong with the run's results: elements of a row or of calls before the first one,
+// or bits that vary, whether the run reached its end or not. Empty: nothing that is known.
+std::string found_wrong(const RecordedRun& run);
+
 // Times of two runs with equal keys are compared.
 struct RowKey {
   std::size_t bytes = 0;

@@ -48,7 +48,7 @@ JunitCase run_case(const RunSummary& summary) {
   if (summary.verdict == Verdict::incomplete) {
     std::string all;
     for (const std::string& error : summary.errors) all += error + "\n";
-    made.trouble = {"error", "incomplete", summary.failure, all};
+    made.trouble = {"error", "incomplete", outcome(summary), all};
   } else if (summary.nothing_spoiled && summary.exit_code == exit_code(Exit::inconclusive)) {
     made.trouble = {"error", "not decided", std::string(nothing_spoiled), ""};
   } else if (summary.verdict == Verdict::wrong && summary.wrong_rows == 0) {

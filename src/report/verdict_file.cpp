@@ -107,7 +107,10 @@ class VerdictFile : public Reporter {
 
 std::string outcome(const RunSummary& summary) {
   switch (summary.verdict) {
-    case Verdict::incomplete: return summary.failure;
+    case Verdict::incomplete:
+      return summary.first_wrong.empty()
+                 ? summary.failure
+                 : fmt::format("wrong data: {}; {}", summary.first_wrong, summary.failure);
     case Verdict::wrong: return "wrong data: " + summary.first_wrong;
     case Verdict::varies:
       return "bits vary: " + (summary.reproduction ? summary.reproduction->first_varying : "");

@@ -95,7 +95,7 @@ TEST(ReadRuns, OneFileMayHoldManyRunsAndAnEndWithoutABeginning) {
   EXPECT_EQ(written_again(runs[2]), text);
 }
 
-TEST(ReadRuns, AKilledProcessLeavesItsWholeRows) {
+TEST(ReadRuns, AKilledProcessLeavesWhatItMeasured) {
   const std::string text = samples::file(samples::plain(), ".jsonl");
   std::vector<std::size_t> rows_after;
   std::vector<std::size_t> sizes = {text.size()};
@@ -104,7 +104,11 @@ TEST(ReadRuns, AKilledProcessLeavesItsWholeRows) {
     const std::vector<RecordedRun> runs = read_text(text.substr(0, *size));
     rows_after.push_back(runs.empty() ? 0 : runs[0].rows.size());
     for (const RecordedRun& run : runs) {
-      for (const Row& row : run.rows) EXPECT_EQ(row.in_place.iterations, 20);
+      for (const Row& row : run.rows) {
+        EXPECT_EQ(row.out_of_place.iterations, 20);
+        EXPECT_EQ(row.in_place.iterations, row.in_place.left_out ? 0 : 20);
+        EXPECT_TRUE(!row.in_place.left_out || &row == &run.rows.back());
+      }
     }
   }
   EXPECT_TRUE(std::is_sorted(rows_after.begin(), rows_after.end()));

@@ -130,6 +130,17 @@ expect_in "$work/err" "cannot compare: base: all_reduce_perf: wrong data: "
 run 7 "a run that finds wrong data" $wrong -J "$work/wrong.jsonl"
 run 7 "its file" "$compare" "$work/batch.jsonl" "$work/wrong.jsonl"
 expect_in "$work/err" "cannot compare: $work/wrong.jsonl: all_reduce_perf: wrong data: "
+# Runs that found wrong data and were killed then: with a footer, without one, and within a row.
+grep -v '"type":"footer"' "$work/wrong.jsonl" >"$work/cut.jsonl"
+sed -n '1,/"type":"row"/p' "$work/wrong.jsonl" >"$work/half.jsonl"
+sed 's/"verdict":"wrong","complete":true/"verdict":"incomplete","complete":false/' "$work/wrong.jsonl" >"$work/killed.jsonl"
+for file in cut half killed; do
+  run 7 "wrong data in $file.jsonl" "$compare" "$work/batch.jsonl" "$work/$file.jsonl"
+  run 2 "--baseline $file.jsonl" "$bin/all_reduce_perf" "${quick[@]}" -n 2 --baseline "$work/$file.jsonl"
+  expect_in "$work/err" "found wrong"
+  run 7 "a command that leaves $file.jsonl" "${live[@]}" --base "sh -c 'cp $work/$file.jsonl \$1; kill -9 \$\$'" --aa
+done
+run 7 "a command that ends with 7 without a file" "${live[@]}" --base "sh -c 'exit 7'" --aa
 run 2 "commands that cannot be compared" "${live[@]}" --base "$bin/all_reduce_perf ${quick[*]}" --head "$bin/all_reduce_perf ${quick[*]} -d half"
 expect_in "$work/err" "datatype is 'float' in base and 'half' in head"
 # 8: a loaded machine may leave rows inconclusive.

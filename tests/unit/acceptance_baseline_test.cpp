@@ -79,6 +79,9 @@ TEST(AcceptanceBaseline, RefusesARunOfSomethingElse) {
   other = record({});
   other.hosts[0].ranks.push_back(2);
   EXPECT_THAT(refusal(other), HasSubstr("the number of ranks was '2' and is '3'"));
+  const Check wrong{.verdict = Verdict::fail, .reason = "WRONG_DATA", .text = "rank 1"};
+  EXPECT_THROW(check_same_run(record({wrong}), record({})), UsageError);
+  EXPECT_NO_THROW(check_same_run(record({}), record({wrong})));
 }
 
 }  // namespace

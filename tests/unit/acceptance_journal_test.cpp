@@ -187,13 +187,21 @@ TEST_F(AcceptanceJournal, ResumingTakesStagesThatHaveEnded) {
   journal_.begin_stage("pairs", "");
   journal_.add(check(Verdict::pass, "OK"));
   journal_.add(PairMatrix{.bytes = 8});
-  const Record before = journal_.end({.failure = 130, .errors = {"interrupted"}});
+  Record before = journal_.end({.failure = 130, .errors = {"interrupted"}});
   Journal next("", [](const std::string&) {});
   next.begin(header());
   next.resume(before);
   EXPECT_TRUE(next.has("hosts"));
   EXPECT_FALSE(next.has("pairs"));
   EXPECT_EQ(next.record().checks.size(), 1U);
+  before.checks.push_back(check(Verdict::fail, "WRONG_DATA"));
+  before.checks.back().stage = "pairs";
+  next.begin(header());
+  next.resume(before);
+  next.complete();
+  EXPECT_EQ(exit_code_of(next.record()), 7) << "wrong data are forgotten";
+  next.begin(header());
+  next.resume(file());
   ASSERT_EQ(next.record().pairs.size(), 1U);
   EXPECT_EQ(next.record().pairs[0].rail, 1U);
 }

@@ -233,6 +233,11 @@ TEST_F(BaselineTest, RefusesAFileWithoutTimes) {
   wrong.wrong_rows = 1;
   write(info(), {row(8, 1e-3, 0)}, wrong);
   EXPECT_THAT(refusal(info()), HasSubstr("found wrong data"));
+  Row of_killed = row(8, 1e-3, 0);
+  of_killed.in_place.wrong = 1;
+  std::ofstream(path_) << "";
+  write(info(), {of_killed});
+  EXPECT_THAT(refusal(info()), HasSubstr("found wrong data: 8 B float sum in place"));
 }
 
 TEST_F(BaselineTest, MarksRowsAndJudgesThemAgainAtTheEnd) {

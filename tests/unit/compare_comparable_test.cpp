@@ -88,25 +88,50 @@ TEST(Comparable, NamesTheFieldAndBothValues) {
               HasSubstr("op is 'sum' in base.jsonl and 'max,sum' in head.jsonl"));
 }
 
+// A run that was killed has no footer, or one whose verdict is "incomplete".
 TEST(Comparable, WrongDataAndBitsThatVaryAreNoMistakeOfTheUser) {
-  const auto found = [](Verdict verdict) {
+  const auto found = [](const std::function<void(RecordedRun&)>& change) {
     NamedRun run = run_of("head.jsonl");
-    run.run.summary->verdict = verdict;
-    run.run.summary->first_wrong = "rank 1 on node1";
-    run.run.summary->reproduction.emplace().first_varying = "8 B between calls";
+    run.run.info.ranks = 3;  // which alone were a mistake
+    change(run.run);
     try {
       check_comparable(run_of("base.jsonl"), run, Routings::any);
     } catch (const Error& e) {
-      EXPECT_EQ(e.code(), Exit::wrong_data);
-      return std::string(e.what());
+      const std::string text = e.what(), begin = "cannot compare: head.jsonl: all_reduce_perf: ";
+      EXPECT_EQ(e.code(), text.starts_with(begin) ? Exit::wrong_data : Exit::usage);
+      return text.starts_with(begin) ? text.substr(begin.size()) : "";
     }
-    return std::string();
+    return std::string("(accepted)");
   };
-  EXPECT_EQ(found(Verdict::wrong),
-            "cannot compare: head.jsonl: all_reduce_perf: wrong data: rank 1 on node1");
-  EXPECT_EQ(found(Verdict::varies),
-            "cannot compare: head.jsonl: all_reduce_perf: bits vary: 8 B between calls");
-  EXPECT_EQ(found(Verdict::slow), "");
+  EXPECT_EQ(found([](RecordedRun& run) {
+              run.summary->verdict = Verdict::incomplete;
+              run.summary->first_wrong = "rank 1 on node1";
+            }),
+            "wrong data: rank 1 on node1");
+  EXPECT_EQ(found([](RecordedRun& run) { run.summary->verdict = Verdict::wrong; }),
+            "wrong data: 0 wrong elements");
+  EXPECT_EQ(found([](RecordedRun& run) { run.summary->wrong_rows = 1; }),
+            "wrong data: 0 wrong elements");
+  EXPECT_EQ(found([](RecordedRun& run) { run.summary->exit_code = 7; }), "wrong data: exit code 7");
+  EXPECT_EQ(found([](RecordedRun& run) {
+              run.summary.reset();
+              run.rows[0].in_place.wrong = 5;
+            }),
+            "wrong data: 8 B float sum in place: 5 wrong elements");
+  EXPECT_EQ(found([](RecordedRun& run) {  // a footer that knows nothing of it
+              run.rows[0].out_of_place.mismatches = {{.rank = 1, .host = "b", .wrong = 2}};
+            }),
+            "wrong: 8 B float sum out of place: rank 1 on b: 2 wrong, elements 0 to 0: ");
+  EXPECT_EQ(found([](RecordedRun& run) {
+              run.summary->reproduction = {.varying = 1, .first_varying = "8 B between calls"};
+            }),
+            "bits vary: 8 B between calls");
+  EXPECT_EQ(found([](RecordedRun& run) {
+              run.summary.reset();
+              run.rows[0].reproduction.emplace().verdict = Reproducibility::varies;
+            }),
+            "bits vary: 8 B float sum");
+  EXPECT_EQ(found([](RecordedRun& run) { run.summary->verdict = Verdict::slow; }), "");
 }
 
 TEST(Comparable, RefusesEmptyRuns) {

@@ -83,7 +83,7 @@ TEST(Headline, SaysTheMostSeriousThing) {
   EXPECT_EQ(headline(run(), summary), "all_reduce_perf: wrong data: rank 2 on b");
   summary.verdict = Verdict::incomplete;
   summary.failure = "rank 1 died";
-  EXPECT_EQ(headline(RunInfo(), summary), "rank 1 died");
+  EXPECT_EQ(headline(RunInfo(), summary), "wrong data: rank 2 on b; rank 1 died");
 }
 
 std::string text_of(const std::string& path) {

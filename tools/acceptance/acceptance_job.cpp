@@ -248,7 +248,7 @@ int exit_code_of(const Record& record) {
       return check.verdict == Verdict::fail && check.reason == reason;
     });
   };
-  if (says("WRONG_DATA")) return exit_code(Exit::wrong_data);
+  if (std::ranges::any_of(record.checks, is_wrong_data)) return exit_code(Exit::wrong_data);
   if (says("HOST_LOST") || says("WRONG_WIRE")) return exit_code(Exit::failed);
   return exit_code(Exit::too_slow);
 }

@@ -126,8 +126,8 @@ void Journal::resume(const Record& before) {
     record_.stages.push_back(stage);
     tell_(fmt::format("{}: {}, as the run before found", stage.name, name(stage.verdict)));
   }
-  for (const Check& check : before.checks)
-    if (ended.contains(check.stage)) record_.checks.push_back(check);
+  for (const Check& check : before.checks)  // right data now do not undo wrong ones
+    if (ended.contains(check.stage) || is_wrong_data(check)) record_.checks.push_back(check);
   for (const Curve& curve : before.curves)
     if (ended.contains(curve.stage)) record_.curves.push_back(curve);
   for (const PairMatrix& matrix : before.pairs)

@@ -44,6 +44,10 @@ struct Check {
   }
 };
 
+inline bool is_wrong_data(const Check& check) {
+  return check.verdict == Verdict::fail && check.reason == "WRONG_DATA";
+}
+
 struct Stage {
   std::string name = {};
   Verdict verdict = Verdict::skipped;  // the worst of its checks

@@ -10,7 +10,6 @@
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
 #include "src/record/quantity_text.hpp"
-#include "src/report/verdict_file.hpp"
 
 namespace ccl_tests::compare {
 namespace {
@@ -57,17 +56,16 @@ bool in_turns(const std::vector<NamedRun>& base, const std::vector<NamedRun>& he
 }  // namespace
 
 void check_right(const NamedRun& run) {
-  if (!run.run.summary) return;
-  const RunSummary& found = *run.run.summary;
-  if (found.verdict == Verdict::wrong || found.verdict == Verdict::varies)
-    throw Error(fmt::format("cannot compare: {}: {}", run.name, headline(run.run.info, found)),
+  const std::string wrong = found_wrong(run.run);
+  if (!wrong.empty())
+    throw Error(fmt::format("cannot compare: {}: {}: {}", run.name, run.run.info.program, wrong),
                 Exit::wrong_data);
 }
 
 void check_comparable(const NamedRun& base, const NamedRun& head, Routings routings) {
-  check_same_measurement({base.name, base.run.info}, {head.name, head.run.info}, routings);
   check_right(base);
   check_right(head);
+  check_same_measurement({base.name, base.run.info}, {head.name, head.run.info}, routings);
   for (const NamedRun* run : {&base, &head})
     if (run->run.rows.empty())
       throw UsageError(fmt::format("cannot compare: {} has no rows", run->name));
@@ -110,6 +108,7 @@ std::vector<std::string> differences(const NamedRun& base, const NamedRun& head)
 Report compare_files(const std::string& base_path, const std::string& head_path, double threshold) {
   const std::vector<NamedRun> base = runs_in(base_path);
   const std::vector<NamedRun> head = runs_in(head_path);
+  for (const auto* side : {&base, &head}) std::ranges::for_each(*side, check_right);
   for (const NamedRun& run : base) check_comparable(base.front(), run, Routings::same);
   try {
     for (const NamedRun& run : head) check_comparable(base.front(), run, Routings::any);

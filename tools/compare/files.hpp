@@ -16,8 +16,7 @@ struct NamedRun {
   RecordedRun run;
 };
 
-// Throws Error (wrong data), with where the first wrong element is, if the run found wrong data or
-// bits that vary.
+// Throws Error (wrong data) that says what found_wrong() says, if that is anything.
 void check_right(const NamedRun& run);
 
 // Throws UsageError if times of the two runs say nothing about each other: another program, mode,

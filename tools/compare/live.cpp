@@ -120,8 +120,10 @@ void run(const SignalPipe& signals, const std::string& command, const std::strin
   const std::string end = status.signal != 0 ? fmt::format("was killed by signal {}", status.signal)
                                              : fmt::format("ended with exit code {}", status.code);
   const std::string& last = running.last_line();
+  const bool wrong = status.code == exit_code(Exit::wrong_data);  // without a file that says it
   throw CommandFailed(fmt::format("the command {} {}: {}", name, end,
-                                  last.empty() ? "it wrote nothing to stderr" : last));
+                                  last.empty() ? "it wrote nothing to stderr" : last),
+                      wrong ? Exit::wrong_data : Exit::failed);
 }
 
 // One side's command, again and again.

@@ -242,6 +242,12 @@ void check_same_run(const Record& before, const Record& now) {
   same("backend", before.backend, now.backend);
   same("number of hosts", std::to_string(before.hosts.size()), std::to_string(now.hosts.size()));
   same("number of ranks", std::to_string(ranks_of(before)), std::to_string(ranks_of(now)));
+  const auto wrong = std::ranges::find_if(before.checks, is_wrong_data);
+  if (wrong != before.checks.end())
+    throw UsageError(
+        fmt::format("--baseline: the run found wrong data: {}: {}; accepted: a run that "
+                    "found none",
+                    wrong->subject, wrong->text));
 }
 
 std::vector<Check> compare_rows(const Record& before, const Record& now, double slowdown) {
