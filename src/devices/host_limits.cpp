@@ -65,20 +65,33 @@ std::size_t number_in(const std::string& path) {
   return file >> value ? value : unlimited;  // "max" and absent files
 }
 
-std::size_t left_in(const Cgroup& group, const char* limit_file, const char* usage_file) {
-  const std::size_t limit = number_in(group.folder + limit_file);
-  const std::size_t usage = number_in(group.folder + usage_file);
+// Returns what the kernel takes back before it refuses memory: cached files and its own caches. A
+// group's numbers include those of the groups in it.
+std::size_t reclaimable_in(const Cgroup& group) {
+  std::size_t bytes = 0;
+  for (const char* key : {"inactive_file ", "active_file ", "slab_reclaimable "}) {
+    const std::string prefix = group.unified ? "" : "total_";
+    std::size_t some = 0;
+    std::istringstream(value_of(group.folder + "memory.stat", prefix + key).value_or("0")) >> some;
+    bytes += some;
+  }
+  return bytes;
+}
+
+std::size_t left_in(const Cgroup& group) {
+  const auto number = [&](const char* file) { return number_in(group.folder + file); };
+  // Above "high" the kernel lets processes nearly stand still.
+  const std::size_t limit = group.unified ? std::min(number("memory.max"), number("memory.high"))
+                                          : number("memory.limit_in_bytes");
+  const std::size_t usage = number(group.unified ? "memory.current" : "memory.usage_in_bytes");
   if (limit == unlimited || usage == unlimited) return unlimited;
-  return limit - std::min(limit, usage);
+  const std::size_t used = usage - std::min(usage, reclaimable_in(group));
+  return limit - std::min(limit, used);
 }
 
 std::size_t cgroup_memory(const std::string& root) {
   std::size_t left = unlimited;
-  for (const Cgroup& group : cgroups(root, "memory")) {
-    left = std::min(left, group.unified
-                              ? left_in(group, "memory.max", "memory.current")
-                              : left_in(group, "memory.limit_in_bytes", "memory.usage_in_bytes"));
-  }
+  for (const Cgroup& group : cgroups(root, "memory")) left = std::min(left, left_in(group));
   return left;
 }
 

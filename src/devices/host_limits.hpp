@@ -47,7 +47,7 @@ std::size_t last_cache_bytes(const std::string& root = "");
 Buffer host_buffer(std::size_t bytes);
 
 // Returns the bytes that this host can still give to the job: the smaller of MemAvailable and what
-// the cgroups above this process leave.
+// the cgroups above this process leave. Caches that the kernel gives back are not used memory.
 std::size_t available_memory(const std::string& root = "");
 
 }  // namespace ccl_tests

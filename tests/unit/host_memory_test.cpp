@@ -70,6 +70,49 @@ TEST_F(HostMemory, ReadsVersion1) {
   EXPECT_EQ(available(), 1024 * mib);
 }
 
+// A file that was read or written stays in memory until somebody needs the place.
+TEST_F(HostMemory, HasTheRoomThatCachesTake) {
+  cgroup("0::/job/step\n");
+  bytes("job/step/memory.max", 800 * mib);
+  bytes("job/step/memory.current", 790 * mib);
+  folder_.write("sys/fs/cgroup/job/step/memory.stat",
+                "anon 104857600\nfile 723517440\ninactive_anon 104857600\nactive_anon 0\n"
+                "inactive_file 629145600\nactive_file 52428800\nunevictable 0\n"
+                "slab_reclaimable 10485760\nslab_unreclaimable 1048576\n");
+  EXPECT_EQ(available(), (10 + 600 + 50 + 10) * mib);
+  // A neighbour's cache under the same parent.
+  bytes("job/memory.max", 900 * mib);
+  bytes("job/memory.current", 900 * mib);
+  EXPECT_EQ(available(), 0U);
+  folder_.write("sys/fs/cgroup/job/memory.stat", "inactive_file 419430400\n");
+  EXPECT_EQ(available(), 400 * mib);
+  // More than is used: counters are not read at one moment.
+  folder_.write("sys/fs/cgroup/job/memory.stat", "active_file 4194304000\n");
+  EXPECT_EQ(available(), (10 + 600 + 50 + 10) * mib);
+}
+
+TEST_F(HostMemory, HasTheRoomThatCachesTakeInVersion1) {
+  cgroup("5:memory:/job/step\n");
+  bytes("memory/job/step/memory.limit_in_bytes", 800 * mib);
+  bytes("memory/job/step/memory.usage_in_bytes", 790 * mib);
+  folder_.write("sys/fs/cgroup/memory/job/step/memory.stat",
+                "cache 1\ninactive_file 1\nactive_file 1\ntotal_cache 723517440\n"
+                "total_inactive_file 629145600\ntotal_active_file 52428800\n");
+  EXPECT_EQ(available(), (10 + 600 + 50) * mib);
+  bytes("memory/job/memory.limit_in_bytes", 800 * mib);
+  bytes("memory/job/memory.usage_in_bytes", 800 * mib);
+  folder_.write("sys/fs/cgroup/memory/job/memory.stat", "total_inactive_file 314572800\n");
+  EXPECT_EQ(available(), 300 * mib);
+}
+
+TEST_F(HostMemory, EndsWhereTheKernelThrottles) {
+  cgroup("0::/job\n");
+  folder_.write("sys/fs/cgroup/job/memory.max", "max\n");
+  bytes("job/memory.high", 300 * mib);
+  bytes("job/memory.current", 100 * mib);
+  EXPECT_EQ(available(), 200 * mib);
+}
+
 // In a container the path of the host is not there; the container's own files are at the top.
 TEST_F(HostMemory, ReadsTheTopWhereThePathIsTheHosts) {
   cgroup("0::/kubepods/pod1/container\n");
