@@ -5,6 +5,7 @@
 
 #include "collectives/collectives.hpp"
 #include "collectives/shapes.hpp"
+#include "src/core/whole_bytes.hpp"
 
 namespace ccl_tests::collectives {
 namespace {
@@ -19,7 +20,7 @@ std::size_t generated_count(const Shape& s, std::size_t distance) {
   const double pairs = std::max(1.0, size * (size - 1) / 2);
   const double bytes =
       (1 - spread) * total / size + spread * static_cast<double>(distance) * total / pairs;
-  return static_cast<std::size_t>(bytes) / 16 * 16 / s.type_bytes;
+  return whole_bytes(bytes) / 16 * 16 / s.type_bytes;
 }
 
 bool has_matrix(const Shape& s) { return !s.options.alltoallv_bytes.empty(); }

@@ -43,10 +43,12 @@ unsigned encode(const FloatFormat& format, double value) {
   const double magnitude = std::fabs(value);
   if (magnitude == 0) return sign;
   const int exponent = std::max(std::ilogb(magnitude), 1 - s.bias);
-  // In units of the last place of this binade; nearbyint rounds ties to even. A carry runs into the
-  // exponent field.
-  const auto units =
-      static_cast<std::uint64_t>(std::nearbyint(std::ldexp(magnitude, s.fraction - exponent)));
+  // In units of the last place of this binade, ties to even, in whatever way the processor rounds. A
+  // carry runs into the exponent field.
+  const double exact = std::ldexp(magnitude, s.fraction - exponent);
+  auto units = static_cast<std::uint64_t>(exact);
+  const double rest = exact - static_cast<double>(units);
+  if (rest > 0.5 || (rest == 0.5 && units % 2 == 1)) ++units;
   const std::uint64_t biased = static_cast<std::uint64_t>(exponent + s.bias - 1);
   const std::uint64_t bits = (biased << s.fraction) + units;
   return sign | static_cast<unsigned>(bits >= overflow ? overflow : bits);

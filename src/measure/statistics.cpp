@@ -48,7 +48,7 @@ double squared_deviations(std::span<const double> values) {
 
 double percentile(const std::vector<double>& sorted, double percent) {
   const auto rank =
-      static_cast<std::size_t>(std::ceil(percent / 100 * static_cast<double>(sorted.size())));
+      static_cast<std::size_t>(std::ceil(percent * static_cast<double>(sorted.size()) / 100));
   return sorted[std::max<std::size_t>(rank, 1) - 1];
 }
 

@@ -10,6 +10,7 @@
 #include "src/core/given_file.hpp"
 #include "src/core/mix.hpp"
 #include "src/core/quote.hpp"
+#include "src/core/whole_bytes.hpp"
 #include "src/options/flags.hpp"
 #include "src/options/values.hpp"
 
@@ -101,7 +102,7 @@ std::size_t block_bytes(const std::string& word, double scale) {
   if (bytes >= most)
     throw UsageError(fmt::format("{}: {} x {} is too large; accepted: blocks below {} bytes",
                                  matrix_variable, quote(word), scale, most));
-  return static_cast<std::size_t>(bytes) / 16 * 16;
+  return whole_bytes(bytes) / 16 * 16;
 }
 
 }  // namespace

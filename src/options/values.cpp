@@ -135,6 +135,7 @@ double parse_number(const std::string& text, double lowest) {
 }
 
 std::size_t parse_size(const std::string& text) {
+  constexpr std::size_t most = 9'000'000'000'000'000'000U;
   double value = 0;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value, std::chars_format::general);
@@ -146,14 +147,17 @@ std::size_t parse_size(const std::string& text) {
   const std::string rest = prefix == std::string::npos ? unit : unit.substr(1);
   const bool known =
       rest.empty() || rest == "B" || (prefix != std::string::npos && (rest == "I" || rest == "IB"));
-  const double scale =
-      prefix == std::string::npos ? 1 : std::pow(1024.0, static_cast<double>(prefix + 1));
-  const double bytes = value * scale;
-  if (error != std::errc() || !known || !(bytes >= 0) || bytes > 9e18)
+  const std::size_t scale = std::size_t{1} << (prefix == std::string::npos ? 0 : 10 * (prefix + 1));
+  // A double has the fraction of a size, but not every whole number, nor the same one in every
+  // rounding mode. A power of two as a factor is exact.
+  const double bytes = value * static_cast<double>(scale);
+  if (error != std::errc() || !known || !(bytes >= 0) || bytes > static_cast<double>(most))
     throw UsageError(
         fmt::format("{} is not a size; accepted: bytes with an optional K, M, G or T (binary), "
                     "for example 64M",
                     quote(text)));
+  std::size_t whole = 0;
+  if (std::from_chars(text.data(), end, whole).ptr == stop) return whole * scale;
   constexpr double fractions_count_below = 1024;  // above they are less than 0.1 %
   if (bytes < fractions_count_below && bytes != std::floor(bytes))
     throw UsageError(fmt::format("{} is {} B; accepted: whole bytes", quote(text), bytes));

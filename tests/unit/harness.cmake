@@ -65,7 +65,8 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     uncaught_test.cpp
     verdict_test.cpp
     watchdog_test.cpp
-    watched_test.cpp)
+    watched_test.cpp
+    rounding_test.cpp)
 target_compile_definitions(harness_test PRIVATE CCL_UNIT_DIR="${CMAKE_CURRENT_SOURCE_DIR}")
 if(TARGET ccl-hwloc)
   add_dependencies(harness_test ccl-hwloc)

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "src/options/values.hpp"
@@ -27,7 +28,7 @@ Expected of_rates(const RatePlan& plan) {
 // Three bandwidths of 2, 4, 8, ... and all hosts, in a stage's time for one.
 Expected of_scaling(const Plan& plan, int hosts) {
   if (hosts < 3) return {};
-  const double steps = std::ceil(std::log2(hosts));
+  const int steps = std::bit_width(static_cast<unsigned>(hosts) - 1);  // log2, rounded up
   const Expected one = of_rows(1, plan.full.seconds);
   return {3 * steps * std::min(one.least, one.most / 3), steps * one.most};
 }

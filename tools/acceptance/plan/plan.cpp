@@ -24,6 +24,7 @@ namespace {
 
 std::string text_of(const toml::node& node) {
   if (const auto text = node.value_exact<std::string>()) return *text;
+  if (const auto whole = node.value_exact<std::int64_t>()) return fmt::format("{}", *whole);
   if (const auto number = node.value<double>()) return fmt::format("{}", *number);
   throw UsageError("a text or a number is expected");
 }
