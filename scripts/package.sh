@@ -58,7 +58,7 @@ portable_build() {
     say 'unpacking a sysroot of Debian 11'
     rm -rf "$sysroot" "$work/tree"
     bash "$here/debian_root.sh" --alone bullseye "$sysroot" libc6 libc6-dev linux-libc-dev libcrypt1 libgcc-s1 libstdc++6
-    bash "$here/debian_root.sh" --alone bookworm "$sysroot" nlohmann-json3-dev libasio-dev libxxhash-dev libtomlplusplus-dev \
+    bash "$here/debian_root.sh" --alone bookworm "$sysroot" nlohmann-json3-dev libasio-dev libxxhash-dev libtomlplusplus-dev zlib1g-dev \
       libopenmpi-dev libopenmpi3 libmpich-dev libmpich12
     while IFS= read -r link; do  # absolute links would lead out of the sysroot
       target=$(readlink "$link")
@@ -193,7 +193,7 @@ lay_out() {
     cp -a "$prefix/." "$tree/"
   fi
   [[ -d $tree/lib ]] || mv "$tree"/lib64 "$tree/lib" 2>/dev/null || die 2 "--prefix: '$prefix' has no lib; accepted: a build tree or an installed one"
-  add_notices nlohmann-json3-dev libasio-dev libxxhash-dev libtomlplusplus-dev
+  add_notices nlohmann-json3-dev libasio-dev libxxhash-dev libtomlplusplus-dev zlib1g-dev
   if $portable; then add_notices fmtlib hwloc gloo libstdc++6 libgcc-s1; fi
   while IFS= read -r file; do add_libraries "$file"; done < <(elf_files "$tree")
   # The folders of the machine's libraries come before the fallback.

@@ -11,7 +11,7 @@ die() { local code=$1; shift; say "$@"; exit "$code"; }
 
 # Tools count as present when they are on PATH, wherever they come from.
 tools=(g++:g++ cmake:cmake ninja:ninja-build)
-packages=(libgloo-dev libfmt-dev nlohmann-json3-dev libasio-dev libhwloc-dev libxxhash-dev libtomlplusplus-dev libgtest-dev libgmock-dev)
+packages=(libgloo-dev libfmt-dev nlohmann-json3-dev libasio-dev libhwloc-dev libxxhash-dev libtomlplusplus-dev zlib1g-dev libgtest-dev libgmock-dev)
 mpi=(pkg-config openmpi-bin libopenmpi-dev)
 for argument in "$@"; do
   case $argument in

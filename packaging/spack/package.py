@@ -27,6 +27,7 @@ class CclTests(CMakePackage, CudaPackage):
     depends_on("asio")
     depends_on("xxhash")
     depends_on("tomlplusplus")
+    depends_on("zlib-api")
     depends_on("hwloc@2:")
     depends_on("gloo", when="+gloo")
     depends_on("mpi", when="+mpi")

@@ -41,7 +41,7 @@ def flight(rank):
 
 def execution(rank):
     nodes = [{"id": 1, "name": "## process_group:init ##", "inputs": {"values": [json.dumps(
-        [{"pg_name": g, "pg_desc": "g", "ranks": m if len(m) < n else [], "group_size": len(m)} for g, m in groups.items()])]}}]
+        [{"pg_name": g, "pg_desc": "g", "ranks": m if len(m) < n else [], "group_size": len(m)} for g, m in groups.items() if m])]}}]
     def add(name, inp, out, dtype="Float", where=0, splits=("[]", "[]")):
         attrs = {"collective_name": name, "dtype": dtype, "in_msg_nelems": inp, "out_msg_nelems": out, "pg_name": "0",
                  "in_split_size": splits[0], "out_split_size": splits[1]}
@@ -81,6 +81,9 @@ for ranks in 1 3 4; do
   expect_in out "# no call: $((2 * ranks)) x wait"
   grep -qE "^  message +2 +$((2 * ranks)) +8012 +float" out || fail "no line of messages: $(cat out)"
   expect_in out "# OK: "
+  tar czf "et.$ranks.tar.gz" et.$ranks.*.json
+  run 0 "$ranks ranks, an archive of all traces" "$bin/ccl_replay" --np $ranks --backend gloo --trace "et.$ranks.tar.gz"
+  expect_in out "# no call: $((2 * ranks)) x wait"
 done
 run 0 "ranks as threads" "$bin/ccl_replay" -t 3 --backend loopback --trace "et.3.{rank}.json" -n 3
 run 0 "with gaps" "$bin/ccl_replay" --np 3 --backend gloo --timing original --trace "fr.3.{rank}.json"
@@ -131,12 +134,16 @@ done
 # What is no trace.
 head -c 1000 fr.3.0.json >cut.0.json
 run 4 "a trace that is cut off" "$bin/ccl_replay" --list --ranks 1 --trace cut.0.json
-expect_in err "cannot read 'cut.0.json': it ends at byte 1000 in the middle of a record"
+expect_in err "it ends at byte 1000 in the middle of a record"
 run 4 "a trace that is cut off, with ranks" "$bin/ccl_replay" --np 1 --backend gloo --trace "cut.{rank}.json"
 run 2 "no trace" "$bin/ccl_replay" --list
 expect_in err "--trace is not given"
 run 2 "one file for all ranks" "$bin/ccl_replay" --list --trace fr.3.0.json
-expect_in err "has no {rank}"
+expect_in err "rank 1 has no trace: 'fr.3.0.json' has those of 1 rank; accepted: {rank} in the name"
+for rank in 0 1 3; do cp "fr.4.$rank.json" "gap.$rank.json"; done
+run 2 "a gap in the numbers of files" "$bin/ccl_replay" --list --trace "gap.{rank}.json"
+expect_in err "rank 2 has no file: there is no 'gap.2.json', and there is one of rank 3"
+run 0 "a gap behind the ranks" "$bin/ccl_replay" --list --ranks 2 --trace "gap.{rank}.json"
 run 2 "no such file" "$bin/ccl_replay" --list --trace "none.{rank}.json"
 run 2 "no times" "$bin/ccl_replay" --np 3 --backend gloo --timing original --trace "et.3.{rank}.json"
 expect_in err "--timing original: the traces have no times of calls"
@@ -157,6 +164,24 @@ for rank in 0 1 2; do
 done
 run 0 "a log of NCCL" "$bin/ccl_replay" --np 3 --backend gloo --sorted --trace 'log.*'
 grep -qE "^  all_reduce +3 +1 +4012 +float +max" out || fail "no line of all_reduce: $(cat out)"
+# A job's log of all ranks, and one of each node, with what launchers and libraries put in front of lines.
+sed 's/^/[1,0]<stdout>:/' log.2 log.0 log.1 >job.log
+sed 's/^/[2026-11-28 12:00:01] /' log.2 log.0 >node.0
+sed 's/^/0: /' log.1 | gzip >node.1
+for trace in job.log 'node.{rank}'; do
+  run 0 "all ranks' lines in $trace" "$bin/ccl_replay" --np 3 --backend gloo --trace "$trace"
+  grep -qE "^  all_reduce +3 +1 +4012 +float +max" out || fail "no line of all_reduce: $(cat out)"
+  expect_in out "# 2 calls"
+done
+run 0 "one rank of a log of all" "$bin/ccl_replay" --list --ranks 1 --trace job.log
+expect_in out "# 2 calls"
+cp log.0 two.0; cat log.1 log.2 >two.1
+run 4 "two ranks in the second file" "$bin/ccl_replay" --list --trace 'two.{rank}'
+expect_in err "cannot read 'two.1': line 4: it has lines of 2 processes, 'a:11 [1]' and 'a:12 [2]'; accepted: one file each"
+for rank in 0 1 2 3 4 5 6 7 8 9 10; do cp fr.1.0.json "many.$rank.json"; done
+sed -i 's/"nccl:broadcast"/"nccl:unknown"/' many.10.json
+run 8 "files in the order of their numbers" "$bin/ccl_replay" --list --sorted --ranks 3 --trace 'many.*.json'
+grep -q unknown out err && fail "many.10.json is taken for rank 2"
 run 0 "NCCL Inspector" "$bin/ccl_replay" --np 3 --backend gloo --trace 'inspector.{rank}'
 grep -qE "^  reduce_scatter +3 +2 +12036 +float +sum +110.00" out || fail "no line of reduce_scatter: $(cat out)"
 

@@ -8,7 +8,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failures=0
 grep=$(command -v grep)
-libraries='libgloo-dev libfmt-dev nlohmann-json3-dev libasio-dev libhwloc-dev libxxhash-dev libtomlplusplus-dev libgtest-dev libgmock-dev'
+libraries='libgloo-dev libfmt-dev nlohmann-json3-dev libasio-dev libhwloc-dev libxxhash-dev libtomlplusplus-dev zlib1g-dev libgtest-dev libgmock-dev'
 
 # stub NAME SCRIPT: a command on the fake PATH.
 stub() {

@@ -2,8 +2,11 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <zlib.h>
 
 #include <cmath>
+#include <fstream>
+#include <iterator>
 
 #include "src/core/error.hpp"
 #include "tests/unit/temporary_folder.hpp"
@@ -22,7 +25,7 @@ constexpr std::size_t many = 1000;
 class ReplayReaders : public testing::Test {
  protected:
   RankTrace read(const std::string& text, std::size_t most_calls = many) {
-    return read_trace(folder_.write("trace", text), most_calls);
+    return read_trace({folder_.write("trace", text)}, most_calls);
   }
   std::string error(const std::string& text) {
     try {
@@ -200,7 +203,9 @@ TEST_F(ReplayReaders, LogOfNccl) {
   EXPECT_THAT(t.assumed, testing::Contains(HasSubstr("no INIT")));
   std::string other = nccl_call;
   other[2] = '9';
-  EXPECT_THAT(error(std::string(nccl_call) + other), HasSubstr("2 processes"));
+  EXPECT_THAT(
+      error(std::string(nccl_call) + other),
+      HasSubstr("line 2: it has lines of 2 processes, 'a:12 [0]' and 'a:92 [0]'; accepted"));
 }
 
 TEST_F(ReplayReaders, SizesThatNoCallHasAreRefused) {
@@ -328,15 +333,165 @@ TEST_F(ReplayReaders, DeepRecordsAreRefused) {
               HasSubstr("record 1 of nodes: it has more than 1000 levels"));
 }
 
+TEST_F(ReplayReaders, WaysOfPyTorchToLeaveNoJson) {
+  const std::string one = R"({"name": "aten::mm"})";
+  const auto nodes = [](const std::string& text) { return "{\"nodes\": [\n" + text + "\n]}\n"; };
+  EXPECT_THAT(error(nodes(one + ",\n" + one + "\n" + one)),
+              HasSubstr("line 4, column 1: a comma is missing; PyTorch"));
+  EXPECT_THAT(error(nodes(one + ",")), HasSubstr("line 3, column 1: a comma has no record behind"));
+  EXPECT_THAT(error(nodes(one) + nodes(one)),
+              HasSubstr("line 4, column 1: a second one follows the document; PyTorch's observer"));
+  EXPECT_THAT(error(nodes(one) + nodes(one)), HasSubstr("head -c 36"));
+  EXPECT_THAT(error(nodes(one) + "}"), HasSubstr("text follows the document"));
+  EXPECT_THAT(error(nodes(one + ",\n" + one).substr(0, 40)),
+              HasSubstr("middle of a record: cut off? whole before it: 1 records; accepted"));
+  EXPECT_THAT(error("[" + nodes(one) + "]"), HasSubstr("record 1: it is a whole trace"));
+}
+
+TEST_F(ReplayReaders, NumbersThatAreNoneAreReadWhereNoCallNeedsThem) {
+  const auto with = [](const std::string& more, const std::string& size = "4") {
+    return fmt::format(R"({{"entries": [{}]}})",
+                       entry("nccl:broadcast", 1, "[[" + size + "]]", "[[4]]", more));
+  };
+  for (const char* number : {"nan", "-nan", "NaN", "inf", "-inf", "Infinity", "-Infinity"})
+    EXPECT_THAT(read(with(fmt::format(R"(, "x\" nan": [{0}, {0}], "y": {0})", number))).calls,
+                SizeIs(1));
+  EXPECT_TRUE(std::isnan(read(with(R"(, "duration_ms": NaN)")).calls[0].duration_s));
+  EXPECT_THAT(error(with(R"(, "duration_ms": Infinity)")), HasSubstr("no call lasts inf s"));
+  EXPECT_THAT(error(with("", "nan")), HasSubstr("no lists of whole numbers"));
+  EXPECT_THAT(error(with(R"(, "x": nano)")), HasSubstr("it is not JSON at byte"));
+  // At the border of the pieces in which a file is read.
+  const std::string text = with(R"(, "x": -Infinity)");
+  for (std::size_t behind = 0; behind < 12; ++behind) {
+    const std::size_t blanks = (1 << 16) - 64 - text.find("-Infinity") - behind;
+    EXPECT_THAT(read(std::string(blanks, ' ') + text).calls, SizeIs(1)) << behind;
+  }
+}
+
+TEST_F(ReplayReaders, TheFirstByteDoesNotTellTheFormat) {
+  const std::string byte_order = "\xef\xbb\xbf";
+  const std::string json =
+      fmt::format(R"({{"entries": [{}]}})", entry("nccl:barrier", 1, "[]", "[]"));
+  EXPECT_THAT(read(byte_order + json).calls, SizeIs(1));
+  EXPECT_THAT(read(byte_order + nccl_call).calls, SizeIs(1));
+  EXPECT_THAT(read(byte_order + inspected("AllGather", "1", "7")).calls, SizeIs(1));
+  for (const char* empty : {"[]", R"({"entries": []})", R"({"entries": [ ], "pg_config": {}})"}) {
+    EXPECT_EQ(read(empty).format, "flight recorder") << empty;
+    EXPECT_THAT(read(empty).calls, IsEmpty()) << empty;
+  }
+  for (const char* prefix :
+       {"[1,0]<stdout>:", "[1,0]<stdout>: ", "[2026-11-28 12:00:01] ", "2026-11-28T12:00:01.123 ",
+        "12:00:01,123 ", "0: ", "[default0]:", "[0] ",
+        "[prterun-a-1@1,0]<stdout>: ", "(RayTrainWorker pid=12, ip=10.0.0.1) ",
+        "\x1b[36m(RayTrainWorker pid=12)\x1b[0m ", "\x1b[0;32m", "pod/worker-0 | "}) {
+    const RankTrace t = read(prefix + std::string(nccl_init) + prefix + nccl_call);
+    ASSERT_THAT(t.calls, SizeIs(1)) << prefix;
+    EXPECT_EQ(t.groups[0].name, "0x77") << prefix;
+  }
+  std::string numbered = nccl_call;
+  numbered.replace(numbered.find("AllReduce"), 0, "[2] ");
+  numbered.insert(numbered.size() - 1, "\r");
+  EXPECT_EQ(read(numbered).kinds[0].operation, OperationId::all_reduce);
+}
+
+TEST_F(ReplayReaders, ALogOfAllRanksIsSplit) {
+  const auto lines = [](const std::string& process, int rank, int device) {
+    return fmt::format(
+        "{0} [{2}] NCCL INFO ncclCommInitRank comm 0x55 rank {1} nranks 4 cudaDev {2} commId 0x77 - Init COMPLETE\n"
+        "2026-11-28 12:0{1}:01 {0} [{2}] NCCL INFO AllReduce: opCount 0 sendbuff 0x7f recvbuff 0x7f count 1{1} datatype 7 op 0 root 0 comm 0x55 [nranks=4] stream 0x5a\n",
+        process, rank, device);
+  };
+  // Two hosts with processes of equal numbers; one process with two devices.
+  const std::string path =
+      folder_.write("log", "NCCL INFO\nx: " + lines("a:7:8", 1, 0) + lines("a:7:9", 3, 1) +
+                               lines("b:7:8", 0, 0) + lines("b:9:9", 2, 0));
+  const std::vector<TracePlace> traces = traces_in(path);
+  ASSERT_THAT(traces, SizeIs(4));
+  EXPECT_EQ(traces[1].process, "a:7 [1]");
+  EXPECT_EQ(traces[1].world_rank, 3);
+  for (const TracePlace& place : traces) {
+    const RankTrace t = read_trace(place, many);
+    ASSERT_THAT(t.calls, SizeIs(1));
+    EXPECT_EQ(t.kinds[0].in, 10U + place.world_rank);
+    EXPECT_EQ(t.groups[0].rank, place.world_rank);
+  }
+  EXPECT_THAT(error(lines("a:7:8", 0, 0) + lines("a:7:9", 1, 1)), HasSubstr("2 processes"));
+  // One process over two minutes is one.
+  EXPECT_THAT(traces_in(folder_.write("log", lines("a:7:8", 1, 0) + lines("a:7:9", 2, 0))),
+              SizeIs(1));
+}
+
+TEST_F(ReplayReaders, LinesOfALogThatAreLostAreSaid) {
+  std::string torn = nccl_call;
+  torn.replace(torn.find(" comm"), torn.size(), nccl_call);
+  EXPECT_THAT(read(torn).dropped, ElementsAre(testing::Pair(HasSubstr("two processes in one"), 1)));
+  std::string repeated = nccl_call;
+  repeated.insert(repeated.size() - 1, " [repeated 3x across cluster]");
+  EXPECT_THAT(error(repeated), HasSubstr("RAY_DEDUP_LOGS=0"));
+}
+
+// A file of an archive, as tar writes it.
+std::string member(const std::string& name, const std::string& text) {
+  std::string block(512, '\0');
+  block.replace(0, name.size(), name);
+  const std::string size = fmt::format("{:011o}", text.size());
+  block.replace(124, size.size(), size).replace(156, 1, "0").replace(257, 5, "ustar");
+  return block + text + std::string((512 - text.size() % 512) % 512, '\0');
+}
+
+// The text as gzip packs it.
+std::string packed(const TemporaryFolder& folder, const std::string& text) {
+  const std::string path = std::filesystem::path(folder.file("packed")).string();
+  const gzFile file = ::gzopen(path.c_str(), "wb");
+  EXPECT_EQ(::gzwrite(file, text.data(), static_cast<unsigned>(text.size())),
+            static_cast<int>(text.size()));
+  ::gzclose(file);
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+TEST_F(ReplayReaders, CompressedTracesAndArchives) {
+  const auto json = [](int sequence) {
+    return fmt::format(R"({{"entries": [{}]}})", entry("nccl:barrier", sequence, "[]", "[]"));
+  };
+  EXPECT_THAT(read(packed(folder_, json(1))).calls, SizeIs(1));
+  EXPECT_THAT(read(packed(folder_, nccl_call)).calls, SizeIs(1));
+  const std::string whole = packed(folder_, json(1));
+  EXPECT_THAT(error(whole.substr(0, whole.size() - 12)), HasSubstr("cut off"));
+  EXPECT_THAT(error(packed(folder_, whole)), HasSubstr("it is compressed; unpack it: gunzip"));
+  std::string damaged = whole;
+  damaged[whole.size() / 2] = static_cast<char>(~damaged[whole.size() / 2]);
+  EXPECT_THAT(error(damaged), HasSubstr("damaged"));
+  // One trace beside other files, and those of all ranks as numbers count.
+  const std::string end(1024, '\0');
+  const std::string one =
+      member("et/et.json", json(1)) + member("et/code.py", "import torch\n") + end;
+  EXPECT_THAT(read(one).calls, SizeIs(1));
+  EXPECT_THAT(read(packed(folder_, one)).calls, SizeIs(1));
+  const std::string all = member("et.10.json", json(10)) + member("et.9.json", json(9)) + end;
+  EXPECT_THAT(error(all), HasSubstr("it has 2 traces; accepted: one in each file"));
+  const std::vector<TracePlace> traces = traces_in(folder_.write("all", packed(folder_, all)));
+  ASSERT_THAT(traces, SizeIs(2));
+  EXPECT_EQ(traces[0].member, "et.9.json");
+  EXPECT_EQ(read_trace(traces[0], many).calls[0].sequence, 9U);
+  EXPECT_EQ(read_trace(traces[1], many).calls[0].sequence, 10U);
+  EXPECT_THAT(error(member("code.py", "import torch\n") + end),
+              HasSubstr("archive without traces"));
+}
+
 TEST_F(ReplayReaders, WhatIsNoTraceIsOneLine) {
   EXPECT_THAT(error(""), HasSubstr("it is empty"));
   EXPECT_THAT(error("\x80\x04\x95pickle"), HasSubstr("json.dump(pickle.load"));
-  EXPECT_THAT(error("\x1f\x8b\x08"), HasSubstr("gunzip"));
+  EXPECT_THAT(error("\x1f\x8b\x08"), HasSubstr("it is cut off: its compressed data have no end"));
+  EXPECT_THAT(error("\x28\xb5\x2f\xfd trace"), HasSubstr("unzstd"));
   EXPECT_THAT(error("hello\n"), HasSubstr("accepted: an execution trace"));
   EXPECT_THAT(error(R"({"traceEvents": []})"), HasSubstr("no \"entries\""));
   EXPECT_THAT(error(R"({"entries": [{"profiling_name": "nccl:all)"),
               HasSubstr("in the middle of a record"));
-  EXPECT_THAT(error(R"({"entries": [{]})"), HasSubstr("not JSON at byte 15"));
+  EXPECT_THAT(
+      error(R"({"entries": [{]})"),
+      HasSubstr(
+          "line 1, column 15: it is not JSON at byte 15: unexpected '\"entries\": [{]'; whole"));
   EXPECT_THAT(error(R"({"entries": [{"a": ")" + std::string(20 << 20, 'x') + R"("}]})"),
               HasSubstr("more than 16 MiB"));
 }

@@ -8,6 +8,7 @@
 #include "src/options/flag.hpp"
 #include "src/options/options.hpp"
 #include "src/options/program_texts.hpp"
+#include "tools/replay/trace_file.hpp"
 
 namespace ccl_tests::replay {
 
@@ -33,9 +34,10 @@ ProgramTexts texts();
 // Throws UsageError.
 Arguments parse(const std::vector<std::string>& words);
 
-// Returns the file of a rank's trace. Throws UsageError if there is none.
-std::string trace_file(const Arguments& arguments, int rank);
-// Returns how many ranks have a file here. Throws UsageError if none has.
-int trace_files(const Arguments& arguments);
+// Returns the traces that are here, by rank. A file is empty if a higher rank has one and this has not.
+// Throws UsageError if there is none, Error if one cannot be read.
+std::vector<TracePlace> trace_places(const Arguments& arguments);
+// Returns a rank's trace, of `places` or the file that has its number here. Throws UsageError if there is none.
+TracePlace place_of(const Arguments& arguments, const std::vector<TracePlace>& places, int rank);
 
 }  // namespace ccl_tests::replay

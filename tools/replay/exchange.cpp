@@ -10,10 +10,13 @@
 
 namespace ccl_tests::replay {
 
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TracePlace, file, member, process)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TracedGroup, name, about, members, size, rank)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StreamKey, group, what, from, to)
 
 namespace {
+
+constexpr double no_limit = 0;
 
 // A stream as ranks compare it first.
 struct StreamDigest {
@@ -77,8 +80,12 @@ std::set<StreamKey> unequal_streams(const std::vector<std::vector<StreamDigest>>
 
 }  // namespace
 
+std::vector<TracePlace> exchange_places(ControlChannel& world,
+                                        const std::vector<TracePlace>& places) {
+  return from_bytes<std::vector<TracePlace>>(world.broadcast(to_bytes(places), no_limit));
+}
+
 JobGroups exchange_groups(ControlChannel& world, const RankTrace& trace) {
-  constexpr double no_limit = 0;
   std::vector<std::vector<TracedGroup>> all;
   for (const std::string& bytes : world.all_gather(to_bytes(TraceWords{trace.groups}), no_limit))
     all.push_back(from_bytes<TraceWords>(bytes).groups);

@@ -8,6 +8,10 @@
 
 namespace ccl_tests::replay {
 
+// Returns what rank 0 found. Waits without a limit for it. Collective over all ranks.
+std::vector<TracePlace> exchange_places(ControlChannel& world,
+                                        const std::vector<TracePlace>& places);
+
 // Returns the groups of all ranks' traces. Waits without a limit for ranks that still read. Collective over all ranks.
 JobGroups exchange_groups(ControlChannel& world, const RankTrace& trace);
 

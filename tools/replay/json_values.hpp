@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,18 @@ namespace ccl_tests::replay {
 // The levels of lists and objects that a record may have. Traces have ten; copies and the
 // readers take a part of the stack for each.
 inline constexpr std::size_t most_levels = 1000;
+
+// JSON has no nan and no inf, and programs write them: "nan", "-inf", "NaN", "Infinity". Makes them texts of
+// as many bytes, in pieces of a file that divide no word.
+class NotNumbers {
+ public:
+  void replace(std::span<char> piece);
+
+ private:
+  bool in_text_ = false, escaped_ = false;
+};
+// Returns true for the characters of such words.
+bool is_of_word(char c);
 
 // Returns the JSON of a text, or a discarded value if it is not JSON. Throws ImpossibleRecord
 // if it has more than most_levels.
@@ -28,7 +41,7 @@ nlohmann::json member(const nlohmann::json& object, const char* key);
 // ImpossibleRecord for any other number.
 std::optional<std::uint64_t> whole(const nlohmann::json& value);
 std::optional<std::uint64_t> whole(const nlohmann::json& object, const char* key);
-// Returns seconds of a member that is a number of `unit_s`. Not known if it is no number.
+// Returns seconds of a member that is a number of `unit_s`, or infinite. Not known if it is neither.
 double seconds(const nlohmann::json& object, const char* key, double unit_s);
 // Reads [0, 1], or a text that holds it. Returns nothing for what is neither.
 std::vector<std::size_t> list(const nlohmann::json& value);

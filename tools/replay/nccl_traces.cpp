@@ -1,16 +1,16 @@
 // Reads what NCCL leaves: the JSON lines of its Inspector, and the lines of NCCL_DEBUG=INFO.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "src/core/error.hpp"
-#include "src/core/given_file.hpp"
 #include "src/core/quote.hpp"
 #include "tools/replay/json_values.hpp"
 #include "tools/replay/trace.hpp"
@@ -19,12 +19,6 @@ namespace ccl_tests::replay {
 namespace {
 
 using Json = nlohmann::json;
-
-constexpr std::size_t longest_line = 1 << 20;
-
-Error cannot_read(const std::string& path, const std::string& why) {
-  return Error(fmt::format("cannot read {}: {}", quote(path, shown_path_characters), why));
-}
 
 // NCCL's count is a block's of operations that have blocks, as in Call. Sets both sizes for a group of so many ranks.
 void set_sizes(FoundCall& call, std::size_t count, int ranks) {
@@ -99,24 +93,75 @@ std::optional<std::size_t> number_behind(std::string_view line, std::string_view
                                                                     : std::nullopt;
 }
 
-// The lines of one process.
+constexpr std::string_view mark = " NCCL INFO ", call_mark = ": opCount ", init_mark = " commId ";
+
+// Returns how many of the last characters of a text are some of `set`.
+std::size_t last_of(std::string_view text, std::string_view set) {
+  return text.size() - (text.find_last_not_of(set) + 1);
+}
+
+// Returns the line without the colours of a terminal.
+std::string without_colours(std::string_view line) {
+  std::string plain;
+  for (std::size_t k = 0; k < line.size(); ++k)
+    if (line.substr(k, 2) == "\x1b[")
+      k = std::min(line.find_first_not_of("0123456789;", k + 2), line.size());
+    else
+      plain += line[k];
+  return plain;
+}
+
+// A line of NCCL. Libraries and launchers put words of their own in front of it:
+// "[1,0]<stdout>:host:pid:tid [device] NCCL INFO ...".
+struct NcclLine {
+  std::string_view host, pid, device, what;
+  std::string process() const { return fmt::format("{}:{} [{}]", host, pid, device); }
+};
+// Returns a line that is about a communicator or a call. Throws ImpossibleRecord for one that stands for others.
+std::optional<NcclLine> nccl_line(std::string_view line) {
+  constexpr std::string_view digits = "0123456789";
+  const std::size_t at = line.find(mark);
+  if (at == std::string_view::npos) return std::nullopt;
+  NcclLine found;
+  found.what = line.substr(at + mark.size());
+  if (found.what.find(init_mark) == std::string_view::npos &&
+      found.what.find(call_mark) == std::string_view::npos)
+    return std::nullopt;
+  if (line.find("[repeated ") != std::string_view::npos)
+    throw ImpossibleRecord("Ray left out lines like it; accepted: a log of RAY_DEDUP_LOGS=0");
+  // From the end: "]", the device, " [", the thread, ":", the process, ":", the host.
+  std::string_view rest = line.substr(0, at);
+  const auto take = [&rest](std::string_view set, std::string_view before) {
+    const std::size_t count = last_of(rest, set);
+    const std::string_view word = rest.substr(rest.size() - count);
+    rest.remove_suffix(count);
+    if (count == 0 || !rest.ends_with(before)) return std::string_view();
+    rest.remove_suffix(before.size());
+    return word;
+  };
+  if (rest.ends_with(']')) rest.remove_suffix(1);
+  found.device = take(digits, " [");
+  take(digits, ":");
+  found.pid = take(digits, ":");
+  found.host = take("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.", "");
+  if (found.what.starts_with('['))  // "[2] AllReduce", of some releases
+    found.what.remove_prefix(std::min(found.what.find(' ') + 1, found.what.size()));
+  return found;
+}
+
+// The lines of one process and device.
 class NcclLog {
  public:
   NcclLog(TraceBuilder& builder) : builder_(builder) {}
 
-  void take(std::string_view line) {
-    constexpr std::string_view begin = " NCCL INFO ";
-    const std::size_t at = line.find(begin);
-    if (at == std::string_view::npos) return;
+  void take(const NcclLine& line) {
     builder_.record();
-    const std::string_view what = line.substr(at + begin.size());
-    if (what.find(" commId ") != std::string_view::npos) return take_communicator(what);
-    const std::size_t colon = what.find(": opCount ");
-    if (colon == std::string_view::npos) return;
-    processes_.insert(std::string(line.substr(0, line.find(':', line.find(':') + 1))));
-    take_call(what.substr(0, colon), what);
+    const std::size_t colon = line.what.find(call_mark);
+    if (line.what.find(mark) != std::string_view::npos)
+      return builder_.drop("lines of two processes in one");
+    if (colon == std::string_view::npos) return take_communicator(line.what);
+    take_call(line.what.substr(0, colon), line.what);
   }
-  const std::set<std::string>& processes() const { return processes_; }  // "host:pid"
 
  private:
   // "ncclCommInitRank comm 0x55 rank 0 nranks 4 ... commId 0x77 - Init COMPLETE"
@@ -176,57 +221,83 @@ class NcclLog {
   TraceBuilder& builder_;
   std::map<std::string, std::string> names_;  // by address
   std::map<int, int> unnamed_;                // by size
-  std::set<std::string> processes_;
 };
+
+// Calls take(line, its number) for the lines of NCCL in a log that are about communicators and calls.
+void for_each_nccl_line(const TracePlace& place,
+                        const std::function<void(const NcclLine& line)>& take) {
+  std::size_t number = 0;
+  for_each_line(place, [&](std::string_view text, bool /*ended*/) {
+    ++number;
+    std::string plain;
+    if (text.find('\x1b') != std::string_view::npos) text = plain = without_colours(text);
+    try {
+      if (const auto line = nccl_line(text)) take(*line);
+    } catch (const ImpossibleRecord& e) {
+      throw cannot_read(place, fmt::format("line {}: {}", number, e.what()));
+    }
+  });
+}
 
 }  // namespace
 
-RankTrace read_inspector(const std::string& path, std::size_t most_calls) {
+RankTrace read_inspector(const TracePlace& place, std::size_t most_calls) {
   TraceBuilder builder("NCCL Inspector", most_calls);
   builder.set_sampled();
   std::size_t number = 0;
-  for_each_given_line(path, longest_line, [&](std::string_view line, bool ended) {
+  for_each_line(place, [&](std::string_view line, bool ended) {
     ++number;
-    if (line.find_first_not_of(" \r") == std::string_view::npos) return true;
+    if (line.find_first_not_of(" \r") == std::string_view::npos) return;
     try {
       const Json parsed = parse_text(line);
       if (parsed.is_discarded() && !ended)
-        throw cannot_read(path, fmt::format("line {} is cut off", number));
+        throw cannot_read(place, fmt::format("line {} is cut off", number));
       if (parsed.is_discarded())
-        throw cannot_read(path, fmt::format("line {} is not JSON", number));
+        throw cannot_read(place, fmt::format("line {} is not JSON", number));
       builder.record();
       take_inspected(builder, parsed);
     } catch (const Json::exception&) {
       builder.drop("a record without what the Inspector writes");
     } catch (const ImpossibleRecord& e) {
-      throw cannot_read(path, fmt::format("line {}: {}", number, e.what()));
+      throw cannot_read(place, fmt::format("line {}: {}", number, e.what()));
     }
-    return true;
   });
   return builder.finish();
 }
 
-RankTrace read_nccl_log(const std::string& path, std::size_t most_calls) {
+std::vector<TracePlace> processes_of(const TracePlace& log) {
+  std::vector<TracePlace> found;
+  std::map<std::string, std::size_t> indices;
+  for_each_nccl_line(log, [&](const NcclLine& line) {
+    const auto [at, is_new] = indices.try_emplace(line.process(), found.size());
+    if (is_new) found.push_back({log.file, log.member, line.process()});
+    TracePlace& place = found[at->second];
+    const int ranks = bounded_rank(number_behind(line.what, " nranks ").value_or(0));
+    if (ranks <= place.world_ranks) return;
+    place.world_ranks = ranks;
+    place.world_rank = bounded_rank(number_behind(line.what, " rank ").value_or(0));
+    place.world = word_behind(line.what, init_mark).value_or("");
+  });
+  return found;
+}
+
+RankTrace read_nccl_log(const TracePlace& place, std::size_t most_calls) {
   TraceBuilder builder("NCCL_DEBUG=INFO", most_calls);
   NcclLog log(builder);
-  std::size_t number = 0;
-  for_each_given_line(path, longest_line, [&](std::string_view line, bool /*ended*/) {
-    ++number;
-    try {
-      log.take(line);
-    } catch (const ImpossibleRecord& e) {
-      throw cannot_read(path, fmt::format("line {}: {}", number, e.what()));
-    }
-    return true;
+  std::string process = place.process;
+  for_each_nccl_line(place, [&](const NcclLine& line) {
+    if (process.empty()) process = line.process();
+    if (line.process() == process) return log.take(line);
+    if (place.process.empty())
+      throw ImpossibleRecord(
+          fmt::format("it has lines of 2 processes, {} and {}; accepted: one "
+                      "file each, by NCCL_DEBUG_FILE=log.%h.%p, or all in one",
+                      quote(process), quote(line.process())));
   });
-  if (log.processes().size() > 1)
-    throw cannot_read(path, fmt::format("it has lines of {} processes; write one file each: "
-                                        "NCCL_DEBUG_FILE=log.%h.%p",
-                                        log.processes().size()));
   RankTrace trace = builder.finish();
-  if (trace.calls.empty() && trace.dropped.empty())
+  if (trace.calls.empty() && trace.dropped.empty() && process.empty())
     throw cannot_read(
-        path,
+        place,
         "it is no trace that ccl_replay reads, or a log without calls; accepted: an execution trace, a flight "
         "recorder as JSON, the Inspector's JSON, a log of NCCL_DEBUG=INFO "
         "NCCL_DEBUG_SUBSYS=INIT,COLL");

@@ -9,7 +9,6 @@
 #include "src/core/agreement.hpp"
 #include "src/core/communicator.hpp"
 #include "src/core/error.hpp"
-#include "src/core/quote.hpp"
 #include "src/record/quantity_text.hpp"
 #include "tools/replay/exchange.hpp"
 #include "tools/replay/replayer.hpp"
@@ -64,11 +63,13 @@ int run(Rank& rank, const Arguments& a, verify::PatternCache& patterns) {
   if (const auto why = disagreement(rank.world(), rank.limit_s(), "settings", settings))
     throw UsageError(*why);
   rank.activity().phase("reading the traces");
-  const int files = rank.agree(rank.is_first() ? trace_files(a) : 0);
+  const std::vector<TracePlace> places =
+      exchange_places(rank.world(), rank.is_first() ? trace_places(a) : std::vector<TracePlace>());
+  const int files = static_cast<int>(places.size());
   if (a.ranks > 0 || files > rank.ranks()) require_ranks(rank, a, files);
-  const std::string file = trace_file(a, rank.rank());
-  rank.activity().phase("reading " + quote(file, shown_path_characters));
-  const RankTrace trace = read_trace(file, a.max_calls);
+  const TracePlace place = place_of(a, places, rank.rank());
+  rank.activity().phase("reading " + place.text());
+  const RankTrace trace = read_trace(place, a.max_calls);
   rank.activity().phase("comparing the ranks' traces");
   const JobGroups groups = exchange_groups(rank.world(), trace);
   const int traced = std::max(files, groups.traced_ranks);
@@ -112,7 +113,8 @@ int run(Rank& rank, const Arguments& a, verify::PatternCache& patterns) {
 }
 
 int list(const Arguments& a) {
-  const int files = trace_files(a);
+  const std::vector<TracePlace> places = trace_places(a);
+  const int files = static_cast<int>(places.size());
   const int ranks = a.ranks > 0 ? std::min(a.ranks, files) : files;
   if (a.ranks > files)
     throw UsageError(fmt::format("--ranks {}: there are files of {}", a.ranks,
@@ -121,13 +123,13 @@ int list(const Arguments& a) {
   std::vector<std::vector<TracedGroup>> traced;
   bool sampled = false;
   for (int r = 0; r < ranks; ++r) {
-    traces.push_back(read_trace(trace_file(a, r), a.max_calls));
+    traces.push_back(read_trace(place_of(a, places, r), a.max_calls));
     traced.push_back(traces.back().groups);
     sampled = sampled || traces.back().sampled;
   }
   const JobGroups groups = job_groups(traced);
   if (a.ranks == 0 && groups.traced_ranks > ranks)
-    trace_file(a, ranks);  // says which file is missing
+    place_of(a, places, ranks);  // says which file is missing
   std::vector<RankPlan> plans;
   std::vector<Streams> all_streams;
   std::vector<bool> used(groups.groups.size());

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "src/core/error.hpp"
 #include "src/core/quote.hpp"
 #include "tools/replay/json_records.hpp"
 #include "tools/replay/json_values.hpp"
@@ -331,36 +330,38 @@ class ExecutionTrace {
 
 }  // namespace
 
-RankTrace read_json_trace(const std::string& path, std::size_t most_calls) {
+RankTrace read_json_trace(const TracePlace& place, std::size_t most_calls) {
   TraceBuilder recorder("flight recorder", most_calls);
   ExecutionTrace execution(most_calls);
   bool has_entries = false, has_nodes = false;
   std::map<std::string, std::size_t> records;  // by name
   const auto take = [&](const std::string& name, const Json& record) {
+    if (record.is_discarded()) {  // the list begins
+      (name == "nodes" ? has_nodes : has_entries) = true;
+      return;
+    }
     ++records[name];
     if (name == "pg_config") return take_pg_config(recorder, record);
     if (!record.is_object()) return;
-    (name == "nodes" ? has_nodes : has_entries) = true;
     if (name == "nodes") return execution.take(record);
+    if (record.contains("entries") || record.contains("nodes"))
+      throw ImpossibleRecord("it is a whole trace; accepted: a file for each rank");
     recorder.record();
     take_entry(recorder, record);
   };
-  for_each_record(path, {"entries", "nodes"}, {"pg_config"},
-                  [&](const std::string& name, const Json& record) {
-                    try {
-                      take(name, record);
-                    } catch (const ImpossibleRecord& e) {
-                      throw Error(fmt::format("cannot read {}: record {}{}{}: {}",
-                                              quote(path, shown_path_characters), records[name],
-                                              name.empty() ? "" : " of ", name, e.what()));
-                    }
-                  });
+  for_each_record(
+      place, {"entries", "nodes"}, {"pg_config"}, [&](const std::string& name, const Json& record) {
+        try {
+          take(name, record);
+        } catch (const ImpossibleRecord& e) {
+          throw cannot_read(place, fmt::format("record {}{}{}: {}", records[name],
+                                               name.empty() ? "" : " of ", name, e.what()));
+        }
+      });
   if (has_nodes) return execution.finish();
   if (has_entries) return recorder.finish();
-  throw Error(fmt::format(
-      "cannot read {}: it has no \"entries\" of a flight recorder and no \"nodes\" of an "
-      "execution trace",
-      quote(path, shown_path_characters)));
+  throw cannot_read(
+      place, "it has no \"entries\" of a flight recorder and no \"nodes\" of an execution trace");
 }
 
 }  // namespace ccl_tests::replay

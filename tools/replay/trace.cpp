@@ -5,11 +5,9 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <fstream>
 #include <numeric>
 #include <utility>
 
-#include "src/core/error.hpp"
 #include "src/core/quote.hpp"
 
 namespace ccl_tests::replay {
@@ -44,12 +42,49 @@ void learn_size(TracedGroup& group, const CallKind& call) {
   const std::size_t all = call.operation == OperationId::all_gather ? call.out : call.in;
   const bool tells =
       call.operation == OperationId::all_gather || call.operation == OperationId::reduce_scatter;
+  if (call.in_splits.size() > 1) group.size = static_cast<int>(call.in_splits.size());
   if (tells && one > 0 && all % one == 0 && all / one <= most_ranks)
     group.size = static_cast<int>(all / one);
 }
 
 ImpossibleRecord too_large() {
   return ImpossibleRecord("a call has buffers of less than 1 TiB (2^40 B), and this one has more");
+}
+
+// Returns why no trace has such a head. Empty: one may have it.
+std::string why_none(std::string_view head) {
+  static constexpr std::pair<std::string_view, std::string_view> packed[] = {
+      {"\x1f\x8b", "gunzip"},
+      {"\x28\xb5\x2f\xfd", "unzstd"},
+      {"\xfd"
+       "7zXZ",
+       "unxz"},
+      {"BZh", "bunzip2"},
+      {"PK\x03\x04", "unzip"}};
+  if (head.find_first_not_of(" \t\r\n") == std::string_view::npos) return "it is empty";
+  if (head.starts_with("\x80"))
+    return "it is a pickle; convert it: python3 -c 'import json,pickle,sys; "
+           "json.dump(pickle.load(sys.stdin.buffer),sys.stdout)' <FILE >FILE.json";
+  for (const auto& [magic, tool] : packed)
+    if (head.starts_with(magic)) return fmt::format("it is compressed; unpack it: {} FILE", tool);
+  return head.find('\0') != std::string_view::npos ? "it is no text" : "";
+}
+
+enum class Kind { none, json, inspector, log };
+
+// Returns what a trace with such a head is. Launchers put words of many forms in front of a log's lines.
+Kind kind_of(std::string_view head) {
+  constexpr std::string_view blanks = " \t\r\n";
+  if (!why_none(head).empty()) return Kind::none;
+  if (head.find("] NCCL INFO ") != std::string_view::npos) return Kind::log;
+  const std::size_t first = head.find_first_not_of(blanks);
+  const std::size_t second = head.find_first_not_of(blanks, first + 1);
+  const char behind = second == std::string_view::npos ? '"' : head[second];
+  const std::string_view allowed = head[first] == '{' ? "\"}" : head[first] == '[' ? "\"{[]" : "";
+  if (allowed.find(behind) == std::string_view::npos) return Kind::log;
+  const bool inspector = head.find("\"coll_perf\"") != std::string_view::npos ||
+                         head.find("\"inspector_output_format_version\"") != std::string_view::npos;
+  return inspector ? Kind::inspector : Kind::json;
 }
 
 }  // namespace
@@ -206,29 +241,38 @@ void TraceBuilder::add(const FoundCall& call) {
                           static_cast<float>(call.duration_s), at->second});
 }
 
-RankTrace read_trace(const std::string& path, std::size_t most_calls) {
-  constexpr std::size_t looked_at = 1 << 16;
-  const auto fail = [&](const std::string& why) -> Error {
-    return Error(fmt::format("cannot read {}: {}", quote(path, shown_path_characters), why));
+RankTrace read_trace(const TracePlace& place, std::size_t most_calls) {
+  const std::string head = head_of(place);
+  if (place.member.empty() && is_archive(head)) {
+    const std::vector<TracePlace> traces = traces_in(place.file);
+    if (traces.size() == 1) return read_trace(traces.front(), most_calls);
+    throw cannot_read(place, fmt::format("it has {} traces; accepted: one in each file, or all in "
+                                         "one file",
+                                         traces.size()));
+  }
+  switch (kind_of(head)) {
+    case Kind::log: return read_nccl_log(place, most_calls);
+    case Kind::inspector: return read_inspector(place, most_calls);
+    case Kind::json: return read_json_trace(place, most_calls);
+    case Kind::none: break;
+  }
+  throw cannot_read(place, why_none(head));
+}
+
+std::vector<TracePlace> traces_in(const std::string& file) {
+  std::vector<TracePlace> traces;
+  const auto add = [&](const TracePlace& place) {
+    const Kind kind = kind_of(head_of(place));
+    const auto processes = kind == Kind::log ? processes_of(place) : std::vector{place};
+    if (kind != Kind::none) traces.insert(traces.end(), processes.begin(), processes.end());
   };
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw fail("it cannot be opened");
-  std::string head(looked_at, '\0');
-  file.read(head.data(), static_cast<std::streamsize>(head.size()));
-  head.resize(static_cast<std::size_t>(file.gcount()));
-  if (file.bad()) throw fail("it is no file");
-  const std::size_t first = head.find_first_not_of(" \t\r\n");
-  if (first == std::string::npos) throw fail("it is empty");
-  if (head.starts_with("\x80"))
-    throw fail(
-        "it is a pickle; convert it: python3 -c 'import json,pickle,sys; "
-        "json.dump(pickle.load(sys.stdin.buffer),sys.stdout)' <FILE >FILE.json");
-  if (head.starts_with("\x1f\x8b")) throw fail("it is compressed; unpack it: gunzip FILE");
-  if (head.find('\0') != std::string::npos) throw fail("it is no text");
-  if (head[first] != '{' && head[first] != '[') return read_nccl_log(path, most_calls);
-  const bool inspector = head.find("\"coll_perf\"") != std::string::npos ||
-                         head.find("\"inspector_output_format_version\"") != std::string::npos;
-  return inspector ? read_inspector(path, most_calls) : read_json_trace(path, most_calls);
+  if (!is_archive(head_of({file}))) {
+    add({file});
+    return traces.empty() ? std::vector<TracePlace>{{file}} : traces;  // whose reader says why
+  }
+  for (const std::string& member : members_of(file)) add({file, member});
+  if (traces.empty()) throw cannot_read({file}, "it is an archive without traces");
+  return traces;
 }
 
 }  // namespace ccl_tests::replay

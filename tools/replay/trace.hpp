@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "src/core/call.hpp"
+#include "tools/replay/trace_file.hpp"
 
 namespace ccl_tests::replay {
 
@@ -156,13 +157,17 @@ class TraceBuilder {
   std::map<CallKind, std::uint32_t> kind_indices_;
 };
 
-// Returns the calls of a file that PyTorch or NCCL left. The memory depends on most_calls, not on the file. Throws
+// Returns the calls of a trace that PyTorch or NCCL left. The memory depends on most_calls, not on the file. Throws
 // Error that names the file and why it cannot be read; names the tool that converts it if there is one.
-RankTrace read_trace(const std::string& path, std::size_t most_calls);
+RankTrace read_trace(const TracePlace& place, std::size_t most_calls);
+// Returns the traces in a file: those in an archive, of the processes of a log, or the file. Throws Error.
+std::vector<TracePlace> traces_in(const std::string& file);
 
 // The readers of read_trace(). Each throws Error.
-RankTrace read_json_trace(const std::string& path, std::size_t most_calls);
-RankTrace read_inspector(const std::string& path, std::size_t most_calls);
-RankTrace read_nccl_log(const std::string& path, std::size_t most_calls);
+RankTrace read_json_trace(const TracePlace& place, std::size_t most_calls);
+RankTrace read_inspector(const TracePlace& place, std::size_t most_calls);
+RankTrace read_nccl_log(const TracePlace& place, std::size_t most_calls);
+// Returns the processes and devices of a log of NCCL in the order in which they appear.
+std::vector<TracePlace> processes_of(const TracePlace& log);
 
 }  // namespace ccl_tests::replay
