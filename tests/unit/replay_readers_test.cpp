@@ -136,6 +136,27 @@ TEST_F(ReplayReaders, SplitsThatAreCutOffAreNotEqualBlocks) {
   EXPECT_THAT(t.kinds[0].out_splits, IsEmpty());
 }
 
+TEST_F(ReplayReaders, ExecutionTraceBeforeItsGroupsHadNames) {
+  const auto node = [](const char* name, const char* group, const char* splits) {
+    return fmt::format(
+        R"x({{"name": "record_param_comms", "inputs": [[[7, 8, 0, 12, 4, "cuda:0"]], 147, {}, 3, "{}", {}, []], )x"
+        R"x("input_types": ["GenericList[Tensor(int)]", "Int", "Int", "Int", "String"], "outputs": [[9, 8, 0, 12, 4, "cuda:0"]]}})x",
+        group, name, splits);
+  };
+  const std::string calls = node("all_to_allv", "94398426290464", "[4, 4, 4]") + ", " +
+                            node("allreduce", "94398426290464", "[]") + ", " +
+                            node("wait", "0", "[]");
+  const RankTrace t = read(R"({"schema": "1.0.1", "nodes": [)" + calls + "]}");
+  ASSERT_THAT(t.calls, SizeIs(2));
+  EXPECT_EQ(t.kinds[0].type.type, DataType::int32);
+  EXPECT_EQ(t.kinds[0].out, 12U);
+  EXPECT_EQ(t.calls[0].sequence, 147U);
+  EXPECT_EQ(t.groups[0].size, 3);
+  EXPECT_THAT(t.assumed, testing::Contains(HasSubstr("its address, no name")));
+  const RankTrace two = read(R"({"nodes": [)" + calls + ", " + node("barrier", "7", "[]") + "]}");
+  EXPECT_THAT(two.dropped, ElementsAre(testing::Pair(HasSubstr("several"), 3)));
+}
+
 TEST_F(ReplayReaders, ExecutionTraceOfOperatorsAlone) {
   const std::string gather_node =
       R"x({"name": "c10d::_allgather_base_", "inputs": {"values": [[1, 1, 0, 21, 4, "cpu"], [2, 2, 0, 7, 4, "cpu"], "<Object>", false, -1], "types": ["Tensor(float)", "Tensor(float)", "Object"]}})x";

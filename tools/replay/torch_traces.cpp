@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -148,10 +149,15 @@ std::size_t tensor_elements(const Json& value) {
   return all;
 }
 
-// Returns the first tensor's type of "GenericList[Tensor(float),Tensor(float)]".
-std::string tensor_type(const Json& side, std::size_t at) {
-  if (!side.contains("types") || !side["types"].is_array() || side["types"].size() <= at) return {};
-  const std::string all = side["types"][at].is_string() ? side["types"][at].get<std::string>() : "";
+// Returns the first tensor's type of "GenericList[Tensor(float),Tensor(float)]", which a node's "inputs" hold, or
+// "input_types" beside them in schemas before 1.1.
+std::string tensor_type(const Json& node, const std::string& side, std::size_t at) {
+  const Json part = member(node, side.c_str());
+  const Json types = part.is_array()
+                         ? member(node, (side.substr(0, side.size() - 1) + "_types").c_str())
+                         : member(part, "types");
+  if (!types.is_array() || types.size() <= at || !types[at].is_string()) return {};
+  const auto all = types[at].get<std::string>();
   const std::size_t begin = all.find("Tensor(");
   if (begin == std::string::npos) return {};
   return all.substr(begin, all.find(')', begin) + 1 - begin);
@@ -192,17 +198,14 @@ class ExecutionTrace {
   }
 
   RankTrace finish() {
-    if (is_recorded_) return recorded_.finish();
-    if (groups_ > 1) {
-      RankTrace none = operators_.finish();
-      if (const std::size_t calls = none.calls.size(); calls > 0)
-        none.dropped
-            ["nodes of PyTorch's operators name no process group, and the trace has several: "
-             "take the flight recorder"] += calls;
-      none.calls.clear();
-      return none;
-    }
-    return operators_.finish();
+    RankTrace trace = (is_recorded_ ? recorded_ : operators_).finish();
+    const bool several = is_recorded_ ? addresses_.size() > 1 : groups_ > 1;
+    if (!several || trace.calls.empty()) return trace;
+    trace.dropped
+        ["nodes that name no process group, and the trace has several: take the flight recorder"] +=
+        trace.calls.size();
+    trace.calls.clear();
+    return trace;
   }
 
  private:
@@ -248,7 +251,7 @@ class ExecutionTrace {
     call.sends = operation->sends;
     call.group_name = text(attrs, "pg_name");
     if (at < values.size()) {
-      if (call.group_name.empty()) call.group_name = group_of(values[at - 2]).name;
+      if (call.group_name.empty()) call.group_name = group_name(values[at - 2]);
       set_peer(call, values[at - 1]);
       if (at >= 3 && call.operation != OperationId::transfer)
         call.sequence = sequence_in(values[at - 3]);
@@ -269,10 +272,19 @@ class ExecutionTrace {
         whole(attrs, "in_msg_nelems").value_or(has_tensors ? tensor_elements(values[0]) : 0);
     const std::size_t out = whole(attrs, "out_msg_nelems").value_or(tensor_elements(outputs));
     std::string type = text(attrs, "dtype");
-    if (type.empty()) type = tensor_type(member(node, "inputs"), 0);
+    for (const char* side : {"inputs", "outputs"})
+      if (type.empty()) type = tensor_type(node, side, 0);
     if (!set_type(recorded_, call, type, in, out)) return;
     assume_sum(recorded_, call);
     recorded_.add(call);
+  }
+
+  // Before schema 1.0.2 a process group has an address instead of a name.
+  std::string group_name(const Json& value) {
+    if (!value.is_number()) return group_of(value).name;
+    addresses_.insert(*whole(value));
+    recorded_.assume("all calls are of one process group: the trace has its address, no name");
+    return only_group_;
   }
 
   static std::optional<std::uint64_t> sequence_in(const Json& value) {
@@ -315,8 +327,8 @@ class ExecutionTrace {
       call.in_splits = list(at(4));
     }
     const bool barrier_node = call.operation == barrier;
-    std::string type = tensor_type(member(node, "inputs"), 0);
-    if (type.empty() && two) type = tensor_type(member(node, "inputs"), 1);
+    std::string type = tensor_type(node, "inputs", 0);
+    if (type.empty() && two) type = tensor_type(node, "inputs", 1);
     if (!set_type(operators_, call, type, barrier_node ? 0 : in, barrier_node ? 0 : out)) return;
     assume_sum(operators_, call);
     operators_.add(call);
@@ -326,6 +338,7 @@ class ExecutionTrace {
   bool is_recorded_ = false;
   std::size_t groups_ = 0;
   std::string only_group_ = "0";
+  std::set<std::uint64_t> addresses_;  // of groups without a name
 };
 
 }  // namespace
