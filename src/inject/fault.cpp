@@ -182,6 +182,12 @@ std::string text_of(const Fault& fault) {
   return text;
 }
 
+void require_rank(const Fault& fault, int ranks) {
+  if (fault.rank >= ranks)
+    throw UsageError(
+        fmt::format("--inject: there is no rank {}; accepted: up to {}", fault.rank, ranks - 1));
+}
+
 bool is_collective(FaultKind kind) { return kind == wrong_op || kind == wrong_root; }
 
 std::optional<std::string> why_harmless(FaultKind kind, OperationId operation, DataType type,

@@ -52,6 +52,13 @@ Fault parse_fault(std::string_view text);
 // Returns what parse_fault() reads.
 std::string text_of(const Fault& fault);
 
+// Throws UsageError if no rank of the job has the fault's rank.
+void require_rank(const Fault& fault, int ranks);
+
+// The words for a run with a fault that found nothing wrong.
+inline constexpr std::string_view nothing_spoiled =
+    "--inject spoiled nothing that shows: this run does not show that faults are found";
+
 // Returns true if all ranks must do it, or none: their calls would not match.
 bool is_collective(FaultKind kind);
 

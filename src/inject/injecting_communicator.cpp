@@ -15,7 +15,7 @@ namespace ccl_tests {
 void Injector::set(std::optional<Fault> fault) {
   fault_ = fault;
   calls_ = 0;
-  spoiled_ = 0;
+  *spoiled_ = 0;
 }
 
 std::optional<Fault> Injector::next() {

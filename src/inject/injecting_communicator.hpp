@@ -1,6 +1,7 @@
 // A library whose results are spoiled on purpose.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -13,7 +14,7 @@
 namespace ccl_tests {
 
 // The calls of one rank that a fault is done to. Used by the rank's thread. All ranks are told the
-// same, so that they decide alike.
+// same, so that they decide alike. Copies count what they do together.
 class Injector {
  public:
   Injector(int rank, std::optional<Fault> fault) : rank_(rank), fault_(fault) {}
@@ -36,8 +37,8 @@ class Injector {
   bool own_buffers() const { return own_buffers_; }
 
   // Counts what was done on this rank.
-  void add_spoiled() { ++spoiled_; }
-  std::uint64_t spoiled() const { return spoiled_; }
+  void add_spoiled() { ++*spoiled_; }
+  std::uint64_t spoiled() const { return *spoiled_; }
 
  private:
   int rank_;
@@ -46,7 +47,9 @@ class Injector {
   bool own_buffers_ = false;
   CallPhase phase_ = CallPhase::untimed;
   std::size_t calls_ = 0;  // that fault_ names, but for `call` and `every`
-  std::uint64_t spoiled_ = 0, rows_ = 0;
+  std::uint64_t rows_ = 0;
+  std::shared_ptr<std::atomic<std::uint64_t>> spoiled_ =
+      std::make_shared<std::atomic<std::uint64_t>>(0);
 };
 
 // Returns a communicator that does what `library` does, and then what `injector` says. It waits for an

@@ -236,7 +236,9 @@ int run_launched(JobSetup& options, const Launch& launch, const RankBody& body,
       [program = options.program](const std::string& line) { say(program, line); },
       started_s};
   const int processes = std::max(options.local_processes, launch.processes);
-  if (hooks.check) hooks.check(process, processes * options.ranks_per_process());
+  const int ranks = processes * options.ranks_per_process();
+  if (options.inject) require_rank(*options.inject, ranks);
+  if (hooks.check) hooks.check(process, ranks);
   if (options.local_processes > 0)
     return run_local_processes(options.local_processes, without_np(options.arguments));
   return ProcessRun(process, body, hooks, joins).run();

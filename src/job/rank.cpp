@@ -94,9 +94,8 @@ Rank::Rank(const Rank& started, ControlChannel& world, Activity& activity)
       shortage_(started.shortage_),
       gpu_(started.gpu_),
       device_(started.device_),
-      on_failure_(started.on_failure_) {
-  if (process_.options.inject) injector_.emplace(world.rank(), process_.options.inject);
-}
+      injector_(started.injector_),
+      on_failure_(started.on_failure_) {}
 
 // Before anything is allocated or started: memory is next to the CPU that touches it first, and the
 // library's threads inherit the mask.
@@ -106,6 +105,27 @@ void Rank::bind() {
   const std::string mine = bind_rank(table_, rank(), how, process_.backend.info().threads_per_rank);
   const std::vector<std::string> all = world_.all_gather(mine, limit_s());
   for (std::size_t r = 0; r < all.size(); ++r) table_.ranks[r].bound = all[r];
+}
+
+std::string Rank::spoiled_text() {
+  if (!injector_) return {};
+  std::string by_rank;
+  std::uint64_t all = 0;
+  const auto spoiled = world_.all_gather(std::to_string(injector_->spoiled()), limit_s());
+  for (std::size_t r = 0; r < spoiled.size(); ++r) {
+    const std::uint64_t number = std::stoull(spoiled[r]);
+    all += number;
+    if (number > 0)
+      by_rank += fmt::format("{} {} on rank {}", by_rank.empty() ? ":" : ",", number, r);
+  }
+  if (all == 0)
+    by_rank = ": the run makes no call that the fault names, or its bytes were so before";
+  return fmt::format("inject: {} operation{} spoiled{}", all, all == 1 ? "" : "s", by_rank);
+}
+
+int Rank::code_with_faults(int code) const {
+  const bool hidden = code == exit_code(Exit::passed) && injector_ && injector_->fault();
+  return hidden ? exit_code(Exit::inconclusive) : code;
 }
 
 const Devices& Rank::devices() const {

@@ -150,7 +150,7 @@ class ProcessRanks {
       Rank rank(process_, channel, mine, open_);
       rank.set_on_failure(report_at);
       rank.start();
-      const int code = body_(rank);
+      const int code = rank.code_with_faults(body_(rank));
       int worst = verdict_.load();
       while (!verdict_.compare_exchange_weak(worst, most_severe(worst, code))) {
       }

@@ -41,11 +41,7 @@ bool has(const RunSummary& summary, LimitVerdict verdict) {  // of any limit
 }
 
 bool is_undecided(const RunSummary& summary) {
-  return has(summary, LimitVerdict::undecided) || summary.nothing_spoiled;
-}
-
-bool varies(const RunSummary& summary) {
-  return summary.reproduction && summary.reproduction->varying > 0;
+  return has(summary, LimitVerdict::undecided) || hides_fault(summary);
 }
 
 Verdict verdict_of(const RunSummary& summary) {

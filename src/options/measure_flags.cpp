@@ -3,9 +3,25 @@
 #include "src/options/values.hpp"
 
 namespace ccl_tests {
+namespace {
 
 // Warm-up and verified calls of a row are one loop: their sum fits into an int.
 constexpr int most_untimed_calls = 1'000'000'000;
+
+void add_inject(FlagSet& set, JobOptions& job, const char* help, const FlagProperties& properties) {
+  set.add_custom(
+      "--inject", "FAULT", help,
+      [&job](const std::string& text) { job.inject = parse_fault(text); },
+      [&job] { return job.inject ? SettingValue(text_of(*job.inject)) : SettingValue(); },
+      properties);
+}
+
+}  // namespace
+
+void declare_inject(FlagSet& set, JobOptions& job) {
+  add_inject(set, job, "spoil results on purpose, as all_reduce_perf --inject does",
+             {.by_default = "none", .values = fault_names()});
+}
 
 void declare_measure(FlagSet& set, Options& o, const AcceptedFlags& taken) {
   MeasureOptions& m = o.measure;
@@ -97,14 +113,11 @@ void declare_check(FlagSet& set, Options& o, const AcceptedFlags& taken, const C
                   .recorded = "check"});
   set.add(o.check.seed, "--seed", "N", "seed of the data patterns", in_range(0, max_int),
           {.recorded = "seed"});
-  set.add_custom(
-      "--inject", "FAULT",
-      "spoil results on purpose, to see that verification finds it. FAULT is "
-      "KIND[:rank=R|all][:at=SIZE][:call=N][:every=N][:phase=untimed|timed]; ccl_selftest --list "
-      "describes each KIND",
-      [&job = o.job](const std::string& text) { job.inject = parse_fault(text); },
-      [&job = o.job] { return job.inject ? SettingValue(text_of(*job.inject)) : SettingValue(); },
-      {.values = fault_names(), .missing = taken.types, .recorded = "inject"});
+  add_inject(set, o.job,
+             "spoil results on purpose, to see that verification finds it. FAULT is "
+             "KIND[:rank=R|all][:at=SIZE][:call=N][:every=N][:phase=untimed|timed]; ccl_selftest "
+             "--list describes each KIND",
+             {.values = fault_names(), .missing = taken.types, .recorded = "inject"});
   set.add(
       o.check.reproducible, "--reproducible", "",
       "repeat each row's reduction on data whose sums are rounded; exit 7 unless its bits are the same in "

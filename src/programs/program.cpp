@@ -33,9 +33,6 @@ int run_sweep(const Collective& collective, const Options& options, const JobSet
   JobHooks hooks;
   hooks.check = [&](const Process&, int ranks) {
     check_groups(collective, options, unplaced_groups(options, ranks));
-    if (options.job.inject && options.job.inject->rank >= ranks)
-      throw UsageError(fmt::format("--inject: there is no rank {}; accepted: up to {}",
-                                   options.job.inject->rank, ranks - 1));
   };
   hooks.open = [&](const Process& process) {
     if (process.launch.process != 0) return;

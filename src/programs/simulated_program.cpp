@@ -32,6 +32,7 @@ int run_simulated_job(const JobSetup& asked, const RankBody& body, const JobHook
   const Process process{job, launch, backend, staging, [&](const std::string& line) {
                           print_error(fmt::format("{}: {}\n", job.program, line));
                         }};
+  if (job.inject) require_rank(*job.inject, channel->ranks());
   if (hooks.check) hooks.check(process, channel->ranks());
   if (hooks.open) hooks.open(process);
   Activity activity;
@@ -39,7 +40,7 @@ int run_simulated_job(const JobSetup& asked, const RankBody& body, const JobHook
   Rank rank(process, *channel, activity, open);
   rank.start();
   RanksEnd end;
-  end.exit_code = body(rank);
+  end.exit_code = rank.code_with_faults(body(rank));
   return hooks.write_end ? hooks.write_end(end) : end.exit_code;
 }
 

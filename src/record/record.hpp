@@ -309,7 +309,6 @@ struct AfterRows {
   std::optional<double> core_to_core = {};    // as RunInfo::core_to_core
   std::string memory = {};                    // -M: nccl-tests' line
   std::string spoiled = {};            // --inject: how many operations it has changed, in a line
-  bool nothing_spoiled = false;        // --inject has changed no byte: the run shows nothing
   std::optional<CpuUse> cpu_use = {};  // absent: not counted
 };
 
@@ -347,6 +346,13 @@ struct RunSummary : AfterRows {
   std::vector<std::string> notes;    // capped iterations, coverage, wrong data, pairs
   std::string end_time;
 };
+inline bool varies(const RunSummary& summary) {
+  return summary.reproduction && summary.reproduction->varying > 0;
+}
+// Returns whether results were to be spoiled (--inject), and none is wrong.
+inline bool hides_fault(const RunSummary& summary) {
+  return !summary.spoiled.empty() && summary.failed_checks == 0 && !varies(summary);
+}
 // Returns whether most times are wide, or of CPUs that the ranks did not have.
 inline bool is_doubtful(const RunSummary& summary) {
   return summary.wide_times * 2 > summary.times || summary.stolen_times * 2 > summary.times;

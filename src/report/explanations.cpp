@@ -107,7 +107,7 @@ constexpr Explanation all[] = {
     {Kind::footer, "Avg bus bandwidth", "mean of all busbw of the table, in 1e9 bytes per second"},
     {Kind::footer, "Verdict",
      "the most serious of: OK, UNRELIABLE (over half of the times are not within +-10 %, a hypervisor took CPUs during over half of "
-     "them, a limit is not decided, or --inject spoiled nothing), "
+     "them, a limit is not decided, or --inject spoiled nothing that shows), "
      "SLOW (a limit is missed), VARIES (--reproducible), WRONG (wrong elements), INCOMPLETE (the run did not reach its end)"},
     {Kind::footer, "Correct", "wrong elements, and how many of all calls were verified (-c)"},
     {Kind::footer, "Reliable",

@@ -49,7 +49,7 @@ JunitCase run_case(const RunSummary& summary) {
     std::string all;
     for (const std::string& error : summary.errors) all += error + "\n";
     made.trouble = {"error", "incomplete", outcome(summary), all};
-  } else if (summary.nothing_spoiled && summary.exit_code == exit_code(Exit::inconclusive)) {
+  } else if (hides_fault(summary) && summary.exit_code == exit_code(Exit::inconclusive)) {
     made.trouble = {"error", "not decided", std::string(nothing_spoiled), ""};
   } else if (summary.verdict == Verdict::wrong && summary.wrong_rows == 0) {
     made.trouble = {"failure", "wrong data", summary.first_wrong, ""};

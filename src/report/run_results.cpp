@@ -100,7 +100,7 @@ std::vector<std::string> RunResults::reasons() const {
   auto lines = limit_lines(ended_->limits, LimitVerdict::missed);
   for (auto& line : limit_lines(ended_->limits, LimitVerdict::undecided))
     lines.push_back(std::move(line));
-  if (ended_->nothing_spoiled) lines.emplace_back(nothing_spoiled);
+  if (hides_fault(*ended_)) lines.emplace_back(nothing_spoiled);
   return lines;
 }
 

@@ -115,10 +115,10 @@ std::string verdict(const RunInfo& run, const RunSummary& summary) {
                                ? "times below " + binary_size_text(*summary.sure_from_bytes)
                                : "the times",
                            doubt(summary));
-      return fmt::format(
-          "UNRELIABLE - {}, {} (exit {})", results(summary),
-          undecided(summary).empty() ? "but --inject spoiled nothing" : "a limit is not decided",
-          code);
+      return fmt::format("UNRELIABLE - {}, {} (exit {})", results(summary),
+                         undecided(summary).empty() ? "but --inject spoiled nothing that shows"
+                                                    : "a limit is not decided",
+                         code);
     case Verdict::ok: break;
   }
   return "OK - " + results(summary) + precision_text(summary) + crowd(summary);
@@ -251,8 +251,9 @@ std::string next(const RunInfo& run, const RunSummary& summary) {
     text = has_undecided_time(summary)
                ? "a quieter machine, or a limit farther from the time"
                : "measure the sizes and types that the limits and --baseline are of";
-  } else if (summary.nothing_spoiled) {
-    text = "a fault without :call=, :every= and :phase= is done to every call";
+  } else if (hides_fault(summary)) {
+    text =
+        "a fault without :call=, :every= and :phase= is done to every call, and -c all verifies each";
   } else if (summary.verdict == Verdict::unreliable && run.oversubscribed) {
     text = run.ranks > 2 ? "fewer ranks or more CPUs" : "more CPUs";
     if (run.backend.starts_with("gloo"))

@@ -117,7 +117,7 @@ std::string outcome(const RunSummary& summary) {
     case Verdict::slow: return first_of(summary, LimitVerdict::missed);
     case Verdict::unreliable: {
       const std::string limit = first_of(summary, LimitVerdict::undecided);
-      if (limit.empty() && summary.nothing_spoiled) return std::string(nothing_spoiled);
+      if (limit.empty() && hides_fault(summary)) return std::string(nothing_spoiled);
       return limit.empty() ? result(summary) + ", times unreliable" : limit;
     }
     case Verdict::ok: break;

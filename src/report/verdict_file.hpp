@@ -13,10 +13,6 @@ namespace ccl_tests {
 // The part of a plugin's output that Node Problem Detector keeps (and a pager shows).
 inline constexpr std::size_t headline_bytes = 80;
 
-// The line of a run whose --inject has changed no byte.
-inline constexpr std::string_view nothing_spoiled =
-    "--inject spoiled nothing: this run does not show that faults are found";
-
 // Returns what the run showed, not cut: "24 rows right, peak 12.3 GB/s at 64 MiB", "too slow: 8 B
 // float ...".
 std::string outcome(const RunSummary& summary);

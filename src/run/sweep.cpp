@@ -56,22 +56,6 @@ std::optional<double> probe_cpus(Rank& rank) {
   return core_to_core(probe_s);
 }
 
-// spoiled: each rank's operations whose result, input or guard a fault has changed.
-void set_spoiled(const std::vector<std::string>& spoiled, AfterRows& found) {
-  std::string by_rank;
-  std::uint64_t all = 0;
-  for (std::size_t r = 0; r < spoiled.size(); ++r) {
-    const std::uint64_t number = std::stoull(spoiled[r]);
-    all += number;
-    if (number > 0)
-      by_rank += fmt::format("{} {} on rank {}", by_rank.empty() ? ":" : ",", number, r);
-  }
-  if (all == 0)
-    by_rank = ": the run makes no call that the fault names, or its bytes were so before";
-  found.nothing_spoiled = all == 0;
-  found.spoiled = fmt::format("inject: {} spoiled{}", counted(all, "operation"), by_rank);
-}
-
 // Returns the process groups; of a paired collective the pairs, round by round.
 std::vector<RankGroups> groups_of_rows(const Collective& collective, const Options& o,
                                        const RankGroups& groups) {
@@ -341,11 +325,8 @@ int sweep(Rank& rank, const Collective& collective, const Options& o,
   if (!process.options.simulated()) found.cpu_use = cpu_use(rank, before);
   found.core_to_core = probe_cpus(rank);
   keep();
-  if (Injector* const injector = rank.injector()) {
-    set_spoiled(rank.world().all_gather(std::to_string(injector->spoiled()), rank.limit_s()),
-                found);
-    keep();
-  }
+  found.spoiled = rank.spoiled_text();
+  keep();
   if (o.gpu.memory_report)
     found.memory = memory_line(rank.world(), memory, rank.device().available(), rank.limit_s());
   keep();

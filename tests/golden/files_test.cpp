@@ -259,7 +259,7 @@ TEST(Csv, ARunThatItsFaultDidNotChangeSaysSo) {
   samples::Run run = samples::stream();
   run.summary.verdict = Verdict::unreliable;
   run.summary.exit_code = exit_code(Exit::inconclusive);
-  run.summary.nothing_spoiled = true;
+  run.summary.spoiled = "inject: 0 operations spoiled";
   const auto records = parse_csv(samples::file(run, ".csv"));
   EXPECT_EQ(field(records, records.size() - 1, "error"), nothing_spoiled);
 }

@@ -105,6 +105,21 @@ grep -q 'wrong: tp:' "$work/err" && fail "a pattern that nobody spoiled: $(grep 
 expect_in "$work/out" "could not be measured alone: data were wrong while it was alone"
 expect_in "$work/out" "# Verdict  : WRONG"
 
+# Faults that nobody sees.
+none=("$mesh" --np 2 --backend gloo --mesh dp=2 --do dp:all_reduce:1004 --rounds 1 --turn-time 0.005)
+for fault in flipped-bit:call=100000000 wrong-root doubled-contribution:phase=timed:every=100000000; do
+  run 8 "$fault" "${none[@]}" --inject $fault -J "$work/none.jsonl"
+  expect_in "$work/out" "# inject: 0 operations spoiled: "
+  expect_in "$work/out" "# Verdict  : INCONCLUSIVE - --inject spoiled nothing that shows: "
+done
+expect_in "$work/none.jsonl" '"spoiled":"inject: 0 operations spoiled'
+run 2 "a fault on a rank that is not there" "${none[@]}" --inject flipped-bit:rank=2
+expect_in "$work/err" "--inject: there is no rank 2; accepted: up to 1"
+run 2 "a fault at a size that is not there" "${none[@]}" --inject flipped-bit:at=8
+expect_in "$work/err" "--inject: no pattern has 8 B; accepted: a size of --do"
+run 2 "a fault that nothing looks for" "${none[@]}" -c 0 --inject flipped-bit
+expect_in "$work/err" "--inject: -c 0 verifies nothing"
+
 # A rank that is killed is named; what was measured is kept.
 "$mesh" --np 8 --backend gloo --mesh dp=2,tp=2,pp=2 --do $three --rounds 10000 -J "$work/killed.jsonl" >"$work/out" 2>"$work/err" </dev/null &
 job=$!

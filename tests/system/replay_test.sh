@@ -118,6 +118,17 @@ expect_in err "rank 3 has no file: there is no 'fr.3.3.json'"
 run 7 "a spoiled result" "$bin/ccl_replay" --np 3 --backend gloo --trace "fr.3.{rank}.json" --inject flipped-bit:rank=2:call=4
 expect_in out "# WRONG: 1 of "
 expect_in out "# rank 2: "
+replay=("$bin/ccl_replay" --np 3 --backend gloo --trace "fr.3.{rank}.json")
+for fault in flipped-bit:call=100000 doubled-contribution:at=12012 flipped-bit:phase=timed; do
+  run 8 "$fault" "${replay[@]}" --inject $fault
+  expect_in out "# INCONCLUSIVE: --inject spoiled nothing that shows: "
+  expect_in out " operations spoiled: "
+done
+run 2 "a fault on a rank that is not there" "${replay[@]}" --inject flipped-bit:rank=3
+expect_in err "--inject: there is no rank 3; accepted: up to 2"
+run 2 "a fault at a size that is not there" "${replay[@]}" --inject flipped-bit:at=8
+expect_in err "--inject: no call has 8 B; accepted: bytes that --list shows"
+run 2 "a fault, and nothing is replayed" "${replay[@]:0:1}" --list --trace "fr.3.{rank}.json" --inject flipped-bit
 for rank in 0 1 2; do cp fr.3.$rank.json bad.$rank.json; done
 python3 - <<'PYTHON'
 import json

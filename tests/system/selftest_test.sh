@@ -43,11 +43,15 @@ run 2 "--inject of a size that no row has" "$bin/all_reduce_perf" --np 3 --backe
 expect_in "$work/err" "--inject: no row has 1024 B; accepted: 64K"
 run 8 "--inject of a call that no row has" "$bin/all_reduce_perf" --np 3 --backend gloo --sizes 64K -n 2 --inject flipped-bit:call=100000 -J "$work/none.xml" -J "$work/none.md"
 expect_in "$work/out" "inject: 0 operations spoiled: the run makes no call that the fault names"
-expect_in "$work/out" "# Verdict  : UNRELIABLE - results correct, but --inject spoiled nothing (exit 8)"
-expect_in "$work/err" "--inject spoiled nothing: "
+expect_in "$work/out" "# Verdict  : UNRELIABLE - results correct, but --inject spoiled nothing that shows (exit 8)"
+expect_in "$work/err" "--inject spoiled nothing that shows: "
 expect_in "$work/none.xml" '<error type="not decided" message="--inject spoiled nothing'
 expect_in "$work/none.md" "--inject spoiled nothing"
 run 8 "--inject of what changes no byte" "$bin/all_reduce_perf" --np 3 --backend gloo --sizes 64K -n 2 -o max --inject doubled-contribution
+run 8 "--inject of a call that is not verified" "$bin/all_reduce_perf" --np 3 --backend gloo --sizes 64K -n 10 --inject flipped-bit:call=5
+expect_in "$work/out" "inject: 1 operation spoiled: 1 on rank 0"
+run 8 "--inject of what a sum hides" "$bin/moe_combine_perf" --np 2 --backend gloo -e 64K -b 64K -n 2 -c all --inject swapped-blocks
+expect_in "$work/out" "but --inject spoiled nothing that shows (exit 8)"
 run 2 "--inject without a kind" "$bin/all_reduce_perf" -t 2 --inject wrong
 expect_in "$work/err" "unknown kind 'wrong'"
 run 2 "--inject on a rank that is not there" "$bin/all_reduce_perf" -t 2 --inject flipped-bit:rank=2

@@ -69,8 +69,9 @@ TEST(Headline, SaysTheMostSeriousThing) {
   EXPECT_EQ(headline(run(), summary), "all_reduce_perf: 24 rows right, peak 12.3 GB/s at 64 MiB");
   summary.verdict = Verdict::unreliable;
   EXPECT_THAT(headline(run(), summary), HasSubstr("at 64 MiB, times unreliable"));
-  summary.nothing_spoiled = true;
-  EXPECT_THAT(headline(run(), summary), StartsWith("all_reduce_perf: --inject spoiled nothing: "));
+  summary.spoiled = "inject: 0 operations spoiled";
+  EXPECT_THAT(headline(run(), summary),
+              StartsWith("all_reduce_perf: --inject spoiled nothing that shows: "));
   summary.limits = {
       {.verdict = LimitVerdict::undecided, .flag = "--max-time", .text = "not decided: x"}};
   EXPECT_EQ(headline(run(), summary), "all_reduce_perf: not decided: x");

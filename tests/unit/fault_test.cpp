@@ -80,6 +80,21 @@ TEST(Injector, TakesTheCallsThatTheFaultNames) {
   EXPECT_THAT(calls_taken("flipped-bit:at=16:phase=untimed:call=1", 16), ElementsAre(1));
 }
 
+TEST(Injector, CopiesCountTogetherWhatTheyDo) {
+  Injector one(0, parse_fault("flipped-bit")), other = one;
+  one.add_spoiled();
+  other.add_spoiled();
+  EXPECT_EQ(one.spoiled(), 2U);
+  other.set(std::nullopt);
+  EXPECT_EQ(one.spoiled(), 0U);
+}
+
+TEST(Fault, ARankThatTheJobLacksIsRefused) {
+  EXPECT_NO_THROW(require_rank(parse_fault("flipped-bit:rank=2"), 3));
+  EXPECT_NO_THROW(require_rank(parse_fault("flipped-bit:rank=all"), 3));
+  EXPECT_THROW(require_rank(parse_fault("flipped-bit:rank=3"), 3), UsageError);
+}
+
 TEST(Injector, ConcernsItsRank) {
   EXPECT_TRUE(Injector(2, parse_fault("flipped-bit:rank=2")).concerns_this_rank());
   EXPECT_FALSE(Injector(1, parse_fault("flipped-bit:rank=2")).concerns_this_rank());

@@ -66,6 +66,12 @@ bool has_ceiling(const Record& record) {
   });
 }
 
+bool says(const Record& record, std::string_view reason) {
+  return std::ranges::any_of(record.checks, [&](const Check& check) {
+    return check.verdict == Verdict::fail && check.reason == reason;
+  });
+}
+
 bool was_measured(const Record& record, const RateLimit& limit) {
   const std::string program = fmt::format("/{}/", limit.program);
   const std::string size = limit.bytes == 0 ? "" : fmt::format("{}{}", program, limit.bytes);
@@ -99,6 +105,14 @@ void check_limits(Context& context) {
         one_host
             ? "there is one host: its speed is compared with nothing, and the plan has no limit of it"
             : "all hosts may be slow alike: --min-bandwidth is not given, and no wire says its rate");
+  journal.end_stage();
+}
+
+// Adds a check of --inject, which a run that finds nothing wrong does not pass.
+void check_fault(Journal& journal) {
+  if (std::ranges::any_of(journal.record().checks, is_wrong_data)) return;
+  journal.begin_stage("inject", "was what --inject spoils found?");
+  journal.add("inject", Verdict::inconclusive, "NOTHING_SPOILED", std::string(nothing_spoiled));
   journal.end_stage();
 }
 
@@ -196,6 +210,7 @@ int run(Rank& rank, const Arguments& arguments, const Plan& plan, verify::Patter
   }
   Context context{team, plan, hosts, *journal, arguments.options.check.seed};
   lead(context, rails);
+  if (rank.injector() != nullptr) check_fault(*journal);
   if (before) {
     const Record now = journal->record();
     journal->begin_stage("baseline", "which rows are slower than in the earlier run?");
@@ -243,13 +258,8 @@ int exit_code_of(const Record& record) {
     case Verdict::inconclusive: return exit_code(Exit::inconclusive);
     case Verdict::fail: break;
   }
-  const auto says = [&](const char* reason) {
-    return std::ranges::any_of(record.checks, [&](const Check& check) {
-      return check.verdict == Verdict::fail && check.reason == reason;
-    });
-  };
   if (std::ranges::any_of(record.checks, is_wrong_data)) return exit_code(Exit::wrong_data);
-  if (says("HOST_LOST") || says("WRONG_WIRE")) return exit_code(Exit::failed);
+  if (says(record, "HOST_LOST") || says(record, "WRONG_WIRE")) return exit_code(Exit::failed);
   return exit_code(Exit::too_slow);
 }
 

@@ -36,10 +36,7 @@ void declare_flags(FlagSet& set, Arguments& a) {
       "plan's slowdown",
       parse_file, {.file_use = FileUse::read});
   set.add(a.options.check.seed, "--seed", "N", "seed of schedules and data", in_range(0, 1 << 30));
-  set.add_custom(
-      "--inject", "FAULT", "spoil results on purpose, as all_reduce_perf --inject does",
-      [&a](const std::string& text) { a.options.job.inject = parse_fault(text); },
-      [] { return SettingValue(); }, {.by_default = "none"});
+  declare_inject(set, a.options.job);
   declare_job(set, a.options);
   declare_library(set, a.options);
   AcceptedFlags taken;

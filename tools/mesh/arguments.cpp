@@ -68,6 +68,16 @@ void check(const Arguments& a) {
   const auto takes = [](auto some, auto value) {
     return some.empty() || std::ranges::find(some, value) != some.end();
   };
+  if (const auto& fault = a.options.job.inject) {
+    if (a.options.check.calls == 0)
+      throw UsageError("--inject: -c 0 verifies nothing; accepted: with -c 1 and above");
+    const auto has_size = [&](const Pattern& p) {
+      return fault->at_bytes.value_or(p.bytes) == p.bytes;
+    };
+    if (std::ranges::none_of(a.patterns, has_size))
+      throw UsageError(
+          fmt::format("--inject: no pattern has {} B; accepted: a size of --do", *fault->at_bytes));
+  }
   for (const Pattern& pattern : a.patterns) {
     static_cast<void>(a.mesh.groups(pattern.dimension));
     const Domain& domain = pattern.collective->domain;
@@ -139,13 +149,7 @@ void declare_flags(FlagSet& set, Arguments& a) {
       [&check] { return check.all ? SettingValue("all") : setting_of(check.calls); },
       {.values = {"0", "1", "all"}});
   set.add(check.seed, "--seed", "N", "seed of the data patterns", in_range(0, 1 << 30));
-  set.add_custom(
-      "--inject", "FAULT", "spoil results on purpose, as all_reduce_perf --inject does",
-      [&job = a.options.job](const std::string& text) { job.inject = parse_fault(text); },
-      [&job = a.options.job] {
-        return job.inject ? SettingValue(text_of(*job.inject)) : SettingValue();
-      },
-      {.by_default = "none"});
+  declare_inject(set, a.options.job);
   declare_job(set, a.options);
   declare_library(set, a.options);
   set.begin(Group::output);

@@ -106,6 +106,8 @@ int run(Rank& rank, const Arguments& arguments, verify::PatternCache& patterns,
   rounds.connect();
   if (rank.is_first()) report->begin(rank);
   rounds.run();
+  const std::string spoiled = rank.spoiled_text();
+  if (rank.is_first()) report->set_spoiled(spoiled);
   rank.activity().phase("closing");
   rounds.close();
   return rank.agree(rank.is_first() ? report->code() : exit_code(Exit::passed));

@@ -189,13 +189,18 @@ void MeshReport::add(const FoundTurn& turn) {
   prepare_for_kill();
 }
 
+void MeshReport::set_spoiled(std::string text) {
+  const std::lock_guard lock(mutex_);
+  spoiled_ = std::move(text);
+}
+
 std::vector<Victim> MeshReport::matrix() const {
   return matrix_of(arguments_.patterns.size(), turns_, longer_run(arguments_));
 }
 
 int MeshReport::code_of(std::size_t missing) const {
   if (wrong_turns_ > 0) return exit_code(Exit::wrong_data);
-  return exit_code(missing > 0 ? Exit::inconclusive : Exit::passed);
+  return exit_code(missing > 0 || !spoiled_.empty() ? Exit::inconclusive : Exit::passed);
 }
 
 int MeshReport::code() {
@@ -207,11 +212,12 @@ void MeshReport::judge(End& end, const std::vector<Victim>& matrix) const {
   const std::size_t missing = not_measured(arguments_.patterns, matrix).size();
   const int found = code_of(end.failure != 0 ? 0 : missing);
   end.code = end.failure > 128 ? end.failure : most_severe(end.failure, found);
-  end.verdict = end.failure != 0   ? fmt::format("INCOMPLETE - exit code {}, {} turns measured{}",
-                                                 end.code, turns_.size(),
+  end.verdict = end.failure != 0    ? fmt::format("INCOMPLETE - exit code {}, {} turns measured{}",
+                                                  end.code, turns_.size(),
                                                end.errors.empty() ? "" : ": " + end.errors.front())
-                  : wrong_turns_ > 0 ? fmt::format("WRONG - {} of {} with wrong elements (exit 7)",
-                                                   wrong_turns_, counted(turns_.size(), "turn"))
+                   : wrong_turns_ > 0 ? fmt::format("WRONG - {} of {} with wrong elements (exit 7)",
+                                                    wrong_turns_, counted(turns_.size(), "turn"))
+                : !spoiled_.empty() ? fmt::format("INCONCLUSIVE - {} (exit 8)", nothing_spoiled)
                 : missing > 0 ? fmt::format("INCONCLUSIVE - {} of {} not measured alone (exit 8)",
                                             missing, counted(arguments_.patterns.size(), "pattern"))
                               : "OK";
@@ -233,6 +239,7 @@ std::string MeshReport::printed(const End& end, const std::vector<Victim>& matri
                       : verified_ > 0  ? "yes"
                                        : "not checked",
                       verified_, calls_, first_wrong_.empty() ? "" : "; first: " + first_wrong_);
+  if (!spoiled_.empty()) text += fmt::format("# {}\n", spoiled_);
   return text + last;
 }
 
@@ -267,6 +274,7 @@ std::string MeshReport::written(const End& end, const std::vector<Victim>& matri
               {"calls", calls_},
               {"verified_calls", verified_},
               {"first_wrong", first_wrong_},
+              {"spoiled", spoiled_},
               {"errors", end.errors},
               {"end_time", local_time()}}
              .dump() +

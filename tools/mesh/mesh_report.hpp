@@ -43,6 +43,8 @@ class MeshReport {
   void doing(std::string_view what) { crash_footer_.doing(what); }
   void begin(const Rank& rank);
   void add(const FoundTurn& turn);
+  // text: Rank::spoiled_text(), after the last turn of a run with --inject.
+  void set_spoiled(std::string text);
   // Returns the exit code of what there is so far.
   int code();
   // Prints the matrix of all turns so far and what they say, and ends the file. failure: exit code of
@@ -74,7 +76,7 @@ class MeshReport {
   std::mutex mutex_;
   std::vector<Turn> turns_;
   std::uint64_t calls_ = 0, verified_ = 0, wrong_turns_ = 0;
-  std::string first_wrong_;
+  std::string first_wrong_, spoiled_;
   bool begun_ = false;
   CrashFooter crash_footer_;
   std::size_t prepared_turns_ = 0;  // of the matrix that follows

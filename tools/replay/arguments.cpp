@@ -93,10 +93,7 @@ void declare_flags(FlagSet& set, Arguments& a) {
           zero_or_one());
   set.begin(Group::checking);
   set.add(a.options.check.seed, "--seed", "N", "seed of the data", in_range(0, 1 << 30));
-  set.add_custom(
-      "--inject", "FAULT", "spoil results on purpose, as in all_reduce_perf --help-all",
-      [&a](const std::string& text) { a.options.job.inject = parse_fault(text); },
-      [] { return SettingValue(); }, {.by_default = "off"});
+  declare_inject(set, a.options.job);
   set.begin(Group::measuring);
   set.add(a.passes, "-n,--iters", "N", "replay N times after the verified pass; means count",
           in_range(1, 1 << 20));

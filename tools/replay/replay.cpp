@@ -42,6 +42,18 @@ void require_times(Rank& rank, const RankPlan& plan) {
           "--timing original: the traces have no times of calls; accepted: --timing tight");
 }
 
+// Throws UsageError on every rank if --inject names a size that no rank's calls have.
+void require_size(Rank& rank, const Rows& rows) {
+  const auto& fault = rank.process().options.inject;
+  if (!fault || !fault->at_bytes) return;
+  const bool is_there = std::ranges::any_of(
+      rows, [&](const auto& row) { return row.first.bytes == *fault->at_bytes; });
+  const auto all = rank.world().all_gather(is_there ? "1" : "0", rank.limit_s());
+  if (std::ranges::find(all, "1") == all.end())
+    throw UsageError(fmt::format("--inject: no call has {} B; accepted: bytes that --list shows",
+                                 *fault->at_bytes));
+}
+
 // Throws UsageError if no group has calls. dropped: of a trace.
 void require_calls(const std::vector<bool>& used, const Reasons& dropped) {
   if (std::find(used.begin(), used.end(), true) != used.end()) return;
@@ -82,6 +94,7 @@ int run(Rank& rank, const Arguments& a, verify::PatternCache& patterns) {
   require_calls(used, planned.dropped);
   if (a.timing == Timing::original) require_times(rank, planned);
   count(outcome, trace, planned);
+  require_size(rank, outcome.rows);
   if (a.timing == Timing::original && shorten_gaps(planned, longest_gap_s))
     outcome.assumed.insert(
         fmt::format("gaps of more than {:g} s between calls are of {:g} s (--timing original)",
@@ -101,6 +114,7 @@ int run(Rank& rank, const Arguments& a, verify::PatternCache& patterns) {
   Outcome all;
   for (const std::string& text : rank.world().all_gather(to_text(outcome), rank.limit_s()))
     all.add(outcome_of(text));
+  all.spoiled = rank.spoiled_text();
   if (rank.is_first()) {
     const Process& process = rank.process();
     fmt::print("# ccl_replay: {}, {} {}, timing {}\n{}{}",
@@ -113,6 +127,8 @@ int run(Rank& rank, const Arguments& a, verify::PatternCache& patterns) {
 }
 
 int list(const Arguments& a) {
+  if (a.options.job.inject)
+    throw UsageError("--inject: --list replays nothing; accepted: one or the other");
   const std::vector<TracePlace> places = trace_places(a);
   const int files = static_cast<int>(places.size());
   const int ranks = a.ranks > 0 ? std::min(a.ranks, files) : files;

@@ -245,7 +245,7 @@ void Replayer::issue(const Step& step) {
   Communicator& library = *communicators_[first.group];
   rank_.activity().row(state.text);
   if (Injector* const injector = rank_.injector())
-    injector->begin_row(std::max(state.send, state.recv), false);
+    injector->begin_row(row_key(first).bytes, false);  // the same on all ranks
   const Expected expected(rank_.activity(), limit_s(step));
   inside_library(rank_.activity(), [&] {
     if (first.is_message()) library.begin_group();

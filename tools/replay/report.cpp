@@ -10,6 +10,7 @@
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
 #include "src/core/serialize.hpp"
+#include "src/inject/fault.hpp"
 #include "src/record/quantity_text.hpp"
 
 namespace ccl_tests::replay {
@@ -77,6 +78,7 @@ std::string verdict(const Outcome& o, bool listed) {
   if (o.wrong > 0)
     return fmt::format("# WRONG: {} of {} results (exit 7)\n# {}\n", o.wrong, o.verified,
                        o.first_wrong);
+  if (!o.spoiled.empty()) return fmt::format("# INCONCLUSIVE: {} (exit 8)\n", nothing_spoiled);
   std::string text =
       listed ? "the ranks' traces agree" : fmt::format("{} results of ranks verified", o.verified);
   if (o.unverified > 0) text += fmt::format(", {} say nothing and were not", o.unverified);
@@ -195,12 +197,13 @@ std::string text_of(const Outcome& o, bool listed) {
   if (o.trace_s > 0)
     text +=
         fmt::format("; {} between the first and the last in the trace", seconds_text(o.trace_s));
-  return text + '\n' + verdict(o, listed);
+  text += o.spoiled.empty() ? "\n" : fmt::format("\n# {}\n", o.spoiled);
+  return text + verdict(o, listed);
 }
 
 int exit_code_of(const Outcome& o) {
   if (o.wrong > 0) return exit_code(Exit::wrong_data);
-  return exit_code(o.dropped.empty() ? Exit::passed : Exit::inconclusive);
+  return exit_code(o.dropped.empty() && o.spoiled.empty() ? Exit::passed : Exit::inconclusive);
 }
 
 }  // namespace ccl_tests::replay

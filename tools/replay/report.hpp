@@ -45,6 +45,7 @@ struct Outcome {
   std::set<std::string> formats;
   std::uint64_t verified = 0, unverified = 0, wrong = 0;  // calls of one rank
   std::string first_wrong;                                // "rank 2: all_reduce ..."
+  std::string spoiled;                                    // Rank::spoiled_text() with --inject
   double pass_s = 0;   // of the slowest rank, mean of the passes; 0: nothing was replayed
   double trace_s = 0;  // from the first to the last call's beginning, if the trace has times
 

@@ -190,7 +190,10 @@ class Trial {
         with_fault(kind, collective, {type, op, 0, arguments_.fault_bytes, &groups_, 0});
     }
   }
-  void close() { runner_.close(); }
+  void close() {
+    rank_.injector()->set(std::nullopt);  // faults have been counted
+    runner_.close();
+  }
 
  private:
   void without_fault(const Collective& collective, const SweepPoint& point) {

@@ -47,7 +47,7 @@ class Markdown : public DocumentFormat {
       text += fmt::format("- **Failed**: {}\n", plain(summary->failure));
     if (!summary->first_wrong.empty())
       text += fmt::format("- **Wrong data**: {}\n", plain(summary->first_wrong));
-    if (summary->reproduction && summary->reproduction->varying > 0)
+    if (varies(*summary))
       text += fmt::format("- **Bits vary**: {}\n", plain(summary->reproduction->first_varying));
     for (const std::string& limit : limit_lines(summary->limits, LimitVerdict::missed))
       text += fmt::format("- **{}**\n", plain(limit));
@@ -55,7 +55,7 @@ class Markdown : public DocumentFormat {
       text += fmt::format("- {}\n", plain(limit));
     if (const std::string why = unreliable_text(*summary); !why.empty())
       text += fmt::format("- **{}**\n", plain(why));
-    if (summary->nothing_spoiled) text += fmt::format("- {}\n", plain(nothing_spoiled));
+    if (hides_fault(*summary)) text += fmt::format("- {}\n", plain(nothing_spoiled));
     return text + fmt::format("- Verified {} of {}; exit code {}.\n", summary->verified_calls,
                               counted(summary->calls, "call"), summary->exit_code);
   }
