@@ -142,6 +142,29 @@ for how in "--list" "--np 3 --backend gloo"; do
   expect_in err "the traces disagree: group '0' g0 (ranks 0-2), sequence 15: rank 1 has no such call, rank 0 has alltoall of 10 uint8"
 done
 
+# Orders that cannot be replayed one call after the other are found before.
+python3 - <<'PYTHON'
+import json
+def flight(name, groups, ranks):
+    for rank, calls in enumerate(ranks):
+        entries = [{"profiling_name": "nccl:all_reduce", "process_group": [g, g], "collective_seq_id": 1, "input_sizes": [[7]],
+                    "output_sizes": [[7]], "input_dtypes": ["Float"], "output_dtypes": ["Float"]} for g in calls]
+        config = {g: {"name": g, "desc": "", "ranks": json.dumps(m)} for g, m in groups.items()}
+        json.dump({"version": "2.10", "entries": entries, "pg_config": config}, open(f"{name}.{rank}.json", "w"))
+flight("crossed", {"A": [0, 1], "B": [0, 1]}, ["AB", "BA"])
+flight("cycle", {"A": [0, 1], "B": [1, 2], "C": [2, 0]}, ["AC", "BA", "CB"])
+PYTHON
+for ranks in 2 3; do
+  trace=crossed last="in its call 1, all_reduce of 7 float, group 'B' (ranks 0-1)"
+  [ $ranks = 3 ] && trace=cycle last="rank 2 waits for rank 0 in its call 1, all_reduce of 7 float, group 'C'"
+  for how in "--list" "--np $ranks --backend gloo"; do
+    # shellcheck disable=SC2086
+    run 8 "calls that wait for each other, $how" "$bin/ccl_replay" $how --trace "$trace.{rank}.json"
+    expect_in err "the traces agree, but their calls made one after the other wait for each other for ever, nothing was replayed: rank 0 waits for rank 1 "
+    expect_in err "$last"
+  done
+done
+
 # What is no trace.
 head -c 1000 fr.3.0.json >cut.0.json
 run 4 "a trace that is cut off" "$bin/ccl_replay" --list --ranks 1 --trace cut.0.json

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tools/replay/order.hpp"
 #include "tools/replay/plan.hpp"
 #include "tools/replay/replayer.hpp"
 #include "tools/replay/report.hpp"
@@ -270,6 +271,97 @@ TEST(ReplayPlan, BlocksOfCallsAreThoseOfTheTextbook) {
   EXPECT_THAT(expected_blocks(kind), IsEmpty());
   kind.root = 1;
   EXPECT_THAT(expected_blocks(kind), SizeIs(3));
+}
+
+// The traces of ranks of a job with groups of these names and members.
+std::vector<RankTrace> traces_in(const std::map<std::string, std::vector<int>>& groups,
+                                 const std::vector<std::vector<FoundCall>>& ranks) {
+  std::vector<RankTrace> traces;
+  for (const auto& calls : ranks) {
+    TraceBuilder builder("made", 1000);
+    for (const auto& [name, members] : groups)
+      builder.describe(
+          {.name = name, .members = members, .size = static_cast<int>(members.size())});
+    for (const FoundCall& one : calls) builder.add(one);
+    traces.push_back(builder.finish());
+  }
+  return traces;
+}
+
+// Returns cycle() of the ranks' calls.
+std::string waits(const Planned& p, bool buffered = true) {
+  EXPECT_EQ(p.agreement.disagreement, "");
+  std::vector<RankOrder> orders;
+  for (const RankPlan& rank : p.ranks) orders.push_back(order_of(rank, p.groups.groups));
+  return cycle(orders, p.groups.groups, buffered);
+}
+
+TEST(ReplayOrder, FindsCallsThatWaitForEachOther) {
+  const FoundCall sum = call(all_reduce, 7, 7);
+  EXPECT_EQ(
+      waits(planned({{message(false, 1, 5), sum, message(true, 1, 5)},
+                     {message(false, 0, 5), sum, message(true, 0, 5)},
+                     {sum}})),
+      "rank 0 waits for rank 1 in its call 1, recv of 5 float, group '0' (ranks 0-2), group "
+      "rank 1; rank 1 waits for rank 0 in its call 1, recv of 5 float, group '0' (ranks 0-2), "
+      "group rank 0");
+  EXPECT_THAT(waits(planned({{message(false, 0, 5), sum, message(true, 0, 5)}})),
+              HasSubstr("rank 0 waits for rank 0"));
+  const auto in = [](const char* group, OperationId operation = all_reduce) {
+    return call(operation, operation == barrier ? 0 : 7, operation == barrier ? 0 : 7, {}, group);
+  };
+  const auto three = [&](const std::vector<std::vector<FoundCall>>& ranks) {
+    return waits(planned(traces_in({{"A", {0, 1}}, {"B", {1, 2}}, {"C", {2, 0}}}, ranks), 3));
+  };
+  EXPECT_EQ(three({{in("A"), in("C")}, {in("A"), in("B")}, {in("B"), in("C")}}), "");
+  const std::string around = three({{in("A"), in("C")}, {in("B"), in("A")}, {in("C"), in("B")}});
+  EXPECT_THAT(around, HasSubstr("rank 0 waits for rank 1 in its call 1, all_reduce of 7 float, "
+                                "group 'A' (ranks 0-1); rank 1 waits for rank 2 "));
+  EXPECT_THAT(around, HasSubstr("rank 2 waits for rank 0 in its call 1"));
+  const auto two = [&](const std::vector<FoundCall>& one, const std::vector<FoundCall>& other) {
+    return waits(planned(traces_in({{"A", {0, 1}}, {"B", {1, 0}}}, {one, other}), 2));
+  };
+  EXPECT_NE(two({in("A"), in("B")}, {in("B"), in("A")}), "");
+  EXPECT_NE(two({in("A", barrier), in("B")}, {in("B"), in("A", barrier)}), "");
+  EXPECT_EQ(two({in("A"), in("B")}, {in("A"), in("B")}), "");
+}
+
+// A library may buffer a message, and leave a root or a rank that receives nothing alone.
+TEST(ReplayOrder, IsNotSureOfWhatALibraryMayBuffer) {
+  const FoundCall sum = call(all_reduce, 7, 7), none = call(all_reduce, 0, 0);
+  const auto only_if_it_waits = [](const std::vector<std::vector<FoundCall>>& ranks) {
+    return waits(planned(ranks)).empty() && !waits(planned(ranks), false).empty();
+  };
+  EXPECT_TRUE(only_if_it_waits({{message(true, 1, 5), sum, message(false, 1, 5)},
+                                {message(true, 0, 5), sum, message(false, 0, 5)}}));
+  EXPECT_TRUE(only_if_it_waits({{message(true, 0, 5), sum, message(false, 0, 5)}}));
+  FoundCall from_0 = call(broadcast, 7, 7), to_1 = call(reduce, 7, 7);
+  to_1.root = 1;
+  EXPECT_TRUE(only_if_it_waits({{from_0, message(true, 1, 5)}, {message(false, 0, 5), from_0}}));
+  EXPECT_TRUE(only_if_it_waits({{to_1, message(true, 1, 5)}, {message(false, 0, 5), to_1}}));
+  EXPECT_TRUE(only_if_it_waits({{none, message(true, 1, 5)}, {message(false, 0, 5), none}}));
+  EXPECT_NE(waits(planned({{sum, message(true, 1, 5)}, {message(false, 0, 5), sum}})), "");
+}
+
+TEST(ReplayOrder, MessagesThatFollowEachOtherWaitTogether) {
+  const std::vector<FoundCall> one = {message(false, 1, 5), message(true, 1, 5)},
+                               other = {message(false, 0, 5), message(true, 0, 5)};
+  EXPECT_EQ(waits(planned({one, other}), false), "");
+  EXPECT_EQ(waits(planned({{message(false, 0, 5), message(true, 0, 5)}}), false), "");
+  // A ring of 40 ranks, each of which receives before it sends, but for one; and a chain backwards.
+  std::vector<std::vector<FoundCall>> ring(40);
+  for (int r = 0; r < 40; ++r)
+    for (int turn = 0; turn < 5; ++turn) {
+      const FoundCall sent = message(true, (r + 1) % 40, 5), got = message(false, (r + 39) % 40, 5);
+      const FoundCall sum = call(all_reduce, 7, 7);
+      for (const FoundCall& next : {r == 7 ? sent : got, sum, r == 7 ? got : sent})
+        if (next.operation == transfer || turn == 4)
+          ring[static_cast<std::size_t>(r)].push_back(next);
+    }
+  EXPECT_THAT(waits(planned(ring)), HasSubstr("waits for rank"));
+  for (auto& calls : ring)
+    std::erase_if(calls, [](const FoundCall& c) { return c.operation != transfer; });
+  EXPECT_EQ(waits(planned(ring), false), "");
 }
 
 TEST(ReplayReport, TellsWhatIsWrongAndWhatIsDropped) {

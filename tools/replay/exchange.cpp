@@ -13,6 +13,8 @@ namespace ccl_tests::replay {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TracePlace, file, member, process)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TracedGroup, name, about, members, size, rank)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StreamKey, group, what, from, to)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OrderedCall, own, awaited, awaits_all, text)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankOrder, kinds, calls, ends)
 
 namespace {
 
@@ -138,6 +140,26 @@ std::vector<bool> exchange_calls(ControlChannel& world, const JobGroups& groups,
   require_agreement(agreement);
   apply(plan, agreement);
   return used;
+}
+
+std::string exchange_order(ControlChannel& world, const JobGroups& groups, const RankPlan& plan,
+                           double limit_s) {
+  std::vector<RankOrder> ranks;  // on rank 0
+  for (const std::string& bytes : world.gather(to_bytes(order_of(plan, groups.groups)), limit_s))
+    ranks.push_back(from_bytes<RankOrder>(bytes));
+  require_order(world.broadcast(cycle(ranks, groups.groups, true), limit_s));
+  return cycle(ranks, groups.groups, false);
+}
+
+void require_order(const std::string& cycle) {
+  if (cycle.empty()) return;
+  throw Error(
+      fmt::format(
+          "the traces agree, but their calls made one after the other wait for each other for "
+          "ever, nothing was replayed: {}. The job made them at the same time (irecv, streams). "
+          "mesh_perf makes calls of several groups at the same time",
+          cycle),
+      Exit::inconclusive);
 }
 
 void require_agreement(const Agreement& agreement) {

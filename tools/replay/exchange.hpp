@@ -3,7 +3,7 @@
 
 #include "src/core/capabilities.hpp"
 #include "src/core/control_channel.hpp"
-#include "tools/replay/plan.hpp"
+#include "tools/replay/order.hpp"
 #include "tools/replay/report.hpp"
 
 namespace ccl_tests::replay {
@@ -24,6 +24,13 @@ void adapt(RankPlan& plan, const Capabilities& library, Outcome& outcome);
 std::vector<bool> exchange_calls(ControlChannel& world, const JobGroups& groups, RankPlan& plan,
                                  double limit_s);
 
+// Throws Error with Exit::inconclusive if calls of the ranks wait for each other for ever. Returns on rank 0 which ones do
+// unless the library buffers; empty: none. Collective over all ranks.
+std::string exchange_order(ControlChannel& world, const JobGroups& groups, const RankPlan& plan,
+                           double limit_s);
+
+// Throws what exchange_order() throws for a cycle(); empty: nothing.
+void require_order(const std::string& cycle);
 // Throws what exchange_calls() throws for a disagreement.
 void require_agreement(const Agreement& agreement);
 

@@ -54,6 +54,15 @@ void require_size(Rank& rank, const Rows& rows) {
                                  *fault->at_bytes));
 }
 
+// Notes calls that wait for each other unless the library buffers: cycle().
+void add_order(Outcome& outcome, const std::string& cycle) {
+  if (cycle.empty()) return;
+  outcome.assumed.insert(
+      "the library ends calls of ranks that receive nothing before their peers come; otherwise these "
+      "wait for ever: " +
+      cycle);
+}
+
 // Throws UsageError if no group has calls. dropped: of a trace.
 void require_calls(const std::vector<bool>& used, const Reasons& dropped) {
   if (std::find(used.begin(), used.end(), true) != used.end()) return;
@@ -92,6 +101,10 @@ int run(Rank& rank, const Arguments& a, verify::PatternCache& patterns) {
   adapt(planned, world.capabilities(), outcome);
   const std::vector<bool> used = exchange_calls(rank.world(), groups, planned, rank.limit_s());
   require_calls(used, planned.dropped);
+  const std::string waits = exchange_order(rank.world(), groups, planned, rank.limit_s());
+  add_order(outcome, waits);
+  if (!waits.empty())
+    rank.process().log("unless the library buffers, calls wait for each other for ever: " + waits);
   if (a.timing == Timing::original) require_times(rank, planned);
   count(outcome, trace, planned);
   require_size(rank, outcome.rows);
@@ -158,10 +171,14 @@ int list(const Arguments& a) {
   const Agreement agreement = agree(all_streams, groups.groups, sampled);
   require_agreement(agreement);
   Outcome all;
+  std::vector<RankOrder> orders;
   for (std::size_t r = 0; r < plans.size(); ++r) {
     apply(plans[r], agreement);
     count(all, traces[r], plans[r]);
+    orders.push_back(order_of(plans[r], groups.groups));
   }
+  require_order(cycle(orders, groups.groups, true));
+  add_order(all, cycle(orders, groups.groups, false));
   fmt::print("# ccl_replay --list: {}, nothing is replayed\n{}{}",
              counted(static_cast<std::uint64_t>(ranks), "rank"),
              header_text(groups, ranks, std::max(files, groups.traced_ranks)), text_of(all, true));

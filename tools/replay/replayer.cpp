@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "src/core/communicator.hpp"
 #include "src/core/error.hpp"
@@ -115,28 +116,8 @@ Replayer::KindState Replayer::state_of(const PlannedKind& kind) {
   if (kind.is_message()) (kind.sends ? state.elements.recv : state.elements.send) = 0;
   state.send = state.elements.send * size_of(kind.type);
   state.recv = state.elements.recv * size_of(kind.type);
-  const std::string_view what = !kind.is_message() ? name(kind.operation)
-                                : kind.sends       ? "send"
-                                                   : "recv";
-  state.text = fmt::format("{} of {} {}, {}", what, kind.count, name(kind.type),
-                           groups_.groups[kind.group].text());
-  if (kind.is_message()) state.text += fmt::format(", group rank {}", kind.peer);
+  state.text = text_of(kind, groups_.groups[kind.group]);
   return state;
-}
-
-// Messages that follow each other are one step, so that none waits for one behind it.
-void Replayer::make_steps() {
-  for (std::size_t at = 0; at < plan_.calls.size();) {
-    Step step{at, at + 1};
-    const PlannedKind& first = kind_of(plan_.calls[at]);
-    while (first.is_message() && step.end < plan_.calls.size()) {
-      const PlannedKind& next = kind_of(plan_.calls[step.end]);
-      if (!next.is_message() || next.group != first.group) break;
-      ++step.end;
-    }
-    steps_.push_back(step);
-    at = step.end;
-  }
 }
 
 std::size_t Replayer::room(const PlannedCall& call) const {
@@ -152,7 +133,9 @@ std::size_t Replayer::room(const Step& step) const {
 
 void Replayer::reserve() {
   for (const PlannedKind& kind : plan_.kinds) kinds_.push_back(state_of(kind));
-  make_steps();
+  std::size_t begin = 0;
+  for (const std::size_t end : ends_of_steps(plan_))
+    steps_.push_back({std::exchange(begin, end), end});
   std::size_t largest = 2 * verify::guard_bytes;
   for (const Step& step : steps_) largest = std::max(largest, room(step));
   const std::vector<std::string> places = rank_.table().places();

@@ -12,7 +12,7 @@
 #include "src/core/collective.hpp"
 #include "src/job/rank.hpp"
 #include "src/run/operation_workload.hpp"
-#include "tools/replay/plan.hpp"
+#include "tools/replay/order.hpp"
 #include "tools/replay/report.hpp"
 #include "verify/verifier.hpp"
 
@@ -41,7 +41,7 @@ class Replayer {
   void close();
 
  private:
-  // Calls that are complete before the next one: one collective, or messages of one group.
+  // Calls that are complete before the next one.
   struct Step {
     std::size_t begin = 0, end = 0;  // of RankPlan::calls
   };
@@ -56,7 +56,6 @@ class Replayer {
   };
 
   KindState state_of(const PlannedKind& kind);
-  void make_steps();
   const PlannedKind& kind_of(const PlannedCall& call) const { return plan_.kinds[call.kind]; }
   const KindState& state_of(const PlannedCall& call) const { return kinds_[call.kind]; }
   std::size_t room(const PlannedCall& call) const;
