@@ -165,6 +165,21 @@ for ranks in 2 3; do
   done
 done
 
+# If process 0 is killed, another process has the last word.
+"$bin/ccl_replay" --np 3 --backend gloo --trace "fr.3.{rank}.json" -n 1000000 >out 2>err </dev/null &
+job=$!
+for _ in $(seq 600); do # until that process is there
+  first=$(for pid in $(pgrep -P $job); do pgrep -P "$pid" -x ccl-last-words >/dev/null && echo "$pid"; done)
+  [ -n "$first" ] && break
+  sleep 0.1
+done
+sleep 1
+kill -9 "$first"
+wait $job
+code=$?
+if [ $code -eq 4 ]; then pass "process 0 is killed"; else fail "process 0 is killed: exit $code: $(cat err)"; fi
+expect_in out "# INCOMPLETE: process 0 was killed by signal 9 (SIGKILL)"
+
 # What is no trace.
 head -c 1000 fr.3.0.json >cut.0.json
 run 4 "a trace that is cut off" "$bin/ccl_replay" --list --ranks 1 --trace cut.0.json

@@ -369,7 +369,9 @@ TEST(ReplayReport, TellsWhatIsWrongAndWhatIsDropped) {
   o.verified = 6;
   o.rows[{all_reduce, 3, 28, DataType::float32, ReduceOp::sum}] = {2, 168, 6, 6, 12e-6, 24e-6};
   EXPECT_EQ(exit_code_of(o), 0);
-  EXPECT_THAT(text_of(o, false), HasSubstr("# OK: 6 results of ranks verified"));
+  EXPECT_THAT(text_of(o, false), HasSubstr("# OK: 6 of 6 results of ranks verified"));
+  o.timed = 12;
+  EXPECT_THAT(text_of(outcome_of(to_text(o)), false), HasSubstr("# OK: 6 of 18 results of ranks"));
   EXPECT_THAT(text_of(o, false),
               testing::ContainsRegex("all_reduce +3 +2 +28 +float +sum +2.00 +4.00 +2\n"));
   o.dropped["unknown type 'QInt8'"] = 2;

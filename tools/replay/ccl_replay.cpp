@@ -1,13 +1,17 @@
 // ccl_replay: makes the calls that a job's traces show, with verified data, on any library.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <optional>
 
 #include "collectives/collectives.hpp"
 #include "src/core/error.hpp"
 #include "src/job/job.hpp"
 #include "src/options/program_texts.hpp"
 #include "src/options/settings.hpp"
+#include "src/report/crash_footer.hpp"
 #include "tools/replay/arguments.hpp"
 #include "tools/replay/replay.hpp"
 
@@ -25,7 +29,33 @@ int run_replay(const Arguments& a, const std::vector<std::string>& words) {
   job.program = "ccl_replay";
   job.communicators_per_rank = groups_at_once;
   verify::PatternCache patterns;
-  return run_job(job, [&](Rank& rank) { return run(rank, a, patterns); });
+  std::string printed;                   // of rank 0
+  std::optional<CrashFooter> if_killed;  // of its process
+  const auto incomplete = [](int code, std::string_view why) {
+    return fmt::format("# INCOMPLETE: {} (exit {})\n", why, code);
+  };
+  JobHooks hooks;
+  hooks.open = [&](const Process& process) {
+    if (process.launch.process != 0) return;
+    if_killed.emplace();
+    if_killed->set({{.text = incomplete(exit_code(Exit::failed), how_process_0_ended)}});
+  };
+  hooks.doing = [&](const std::string& what) {
+    if (if_killed) if_killed->doing(what);
+  };
+  hooks.write_end = [&](const RanksEnd& end) {
+    if (!if_killed) return end.failure != 0 ? end.failure : end.exit_code;
+    const std::string text =
+        end.failure == 0 ? printed
+                         : incomplete(end.failure, fmt::format("{}", fmt::join(end.errors, "; ")));
+    if_killed->set({{.text = text}});
+    std::fputs(text.c_str(), stdout);
+    std::fflush(stdout);
+    if_killed->set({});
+    return end.failure != 0 ? end.failure : end.exit_code;
+  };
+  return run_job(
+      job, [&](Rank& rank) { return run(rank, a, patterns, printed); }, hooks);
 }
 
 }  // namespace

@@ -74,7 +74,7 @@ void require_calls(const std::vector<bool>& used, const Reasons& dropped) {
 
 }  // namespace
 
-int run(Rank& rank, const Arguments& a, verify::PatternCache& patterns) {
+int run(Rank& rank, const Arguments& a, verify::PatternCache& patterns, std::string& printed) {
   const std::vector<NamedValue> settings = {{"--trace", a.trace},
                                             {"--timing", std::string(name(a.timing))},
                                             {"--ranks", std::to_string(a.ranks)},
@@ -117,6 +117,7 @@ int run(Rank& rank, const Arguments& a, verify::PatternCache& patterns) {
   replayer.connect(used);
   replayer.reserve();
   replayer.verify_all(outcome);
+  outcome.timed = planned.calls.size() * static_cast<std::size_t>(a.passes);
   std::vector<double> seconds(planned.calls.size());
   for (int pass = 0; pass < a.passes; ++pass)
     outcome.pass_s += replayer.timed_pass(a.timing == Timing::original, seconds) / a.passes;
@@ -130,11 +131,10 @@ int run(Rank& rank, const Arguments& a, verify::PatternCache& patterns) {
   all.spoiled = rank.spoiled_text();
   if (rank.is_first()) {
     const Process& process = rank.process();
-    fmt::print("# ccl_replay: {}, {} {}, timing {}\n{}{}",
-               counted(static_cast<std::uint64_t>(rank.ranks()), "rank"), process.backend.name(),
-               process.backend.info().version, name(a.timing),
-               header_text(groups, rank.ranks(), traced), text_of(all, false));
-    std::fflush(stdout);
+    printed = fmt::format("# ccl_replay: {}, {} {}, timing {}\n{}{}",
+                          counted(static_cast<std::uint64_t>(rank.ranks()), "rank"),
+                          process.backend.name(), process.backend.info().version, name(a.timing),
+                          header_text(groups, rank.ranks(), traced), text_of(all, false));
   }
   return exit_code_of(all);
 }

@@ -18,7 +18,7 @@ namespace ccl_tests::replay {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RowKey, operation, ranks, bytes, type, op)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RowSums, calls, bytes, ends, timed_ends, traced_s, replayed_s)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Outcome, rows, records, marks, dropped, left_out, assumed,
-                                   moved_as_bytes, formats, verified, unverified, wrong,
+                                   moved_as_bytes, formats, verified, unverified, timed, wrong,
                                    first_wrong, pass_s, trace_s)
 
 namespace {
@@ -80,7 +80,10 @@ std::string verdict(const Outcome& o, bool listed) {
                        o.first_wrong);
   if (!o.spoiled.empty()) return fmt::format("# INCONCLUSIVE: {} (exit 8)\n", nothing_spoiled);
   std::string text =
-      listed ? "the ranks' traces agree" : fmt::format("{} results of ranks verified", o.verified);
+      listed
+          ? "the ranks' traces agree"
+          : fmt::format("{} of {} results of ranks verified (timed calls write over each other's)",
+                        o.verified, o.verified + o.unverified + o.timed);
   if (o.unverified > 0) text += fmt::format(", {} say nothing and were not", o.unverified);
   if (dropped > 0)
     return fmt::format("# INCOMPLETE: {}, {} calls of ranks dropped (exit 8)\n", text, dropped);
@@ -140,6 +143,7 @@ void Outcome::add(const Outcome& other) {
   formats.insert(other.formats.begin(), other.formats.end());
   verified += other.verified;
   unverified += other.unverified;
+  timed += other.timed;
   wrong += other.wrong;
   if (first_wrong.empty()) first_wrong = other.first_wrong;
   pass_s = std::max(pass_s, other.pass_s);

@@ -43,7 +43,8 @@ struct Outcome {
   Reasons marks, dropped, left_out;
   std::set<std::string> assumed, moved_as_bytes;
   std::set<std::string> formats;
-  std::uint64_t verified = 0, unverified = 0, wrong = 0;  // calls of one rank
+  std::uint64_t verified = 0, unverified = 0, wrong = 0;  // calls of one rank before the timed ones
+  std::uint64_t timed = 0;                                // that the next call may write over
   std::string first_wrong;                                // "rank 2: all_reduce ..."
   std::string spoiled;                                    // Rank::spoiled_text() with --inject
   double pass_s = 0;   // of the slowest rank, mean of the passes; 0: nothing was replayed
