@@ -105,6 +105,11 @@ grep -q 'wrong: tp:' "$work/err" && fail "a pattern that nobody spoiled: $(grep 
 expect_in "$work/out" "could not be measured alone: data were wrong while it was alone"
 expect_in "$work/out" "# Verdict  : WRONG"
 
+# -c all: the job's first call, too.
+run 7 "a fault of the first call" "$mesh" --np 3 --backend gloo --mesh dp=3 --do dp:all_reduce:1004 --rounds 1 --turn-time 0.005 -c all --inject flipped-bit:call=1
+expect_in "$work/err" "in the job's first calls"
+expect_in "$work/out" "# inject: 1 operation spoiled: 1 on rank 0"
+
 # Faults that nobody sees.
 none=("$mesh" --np 2 --backend gloo --mesh dp=2 --do dp:all_reduce:1004 --rounds 1 --turn-time 0.005)
 for fault in flipped-bit:call=100000000 wrong-root doubled-contribution:phase=timed:every=100000000; do

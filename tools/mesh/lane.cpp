@@ -149,7 +149,7 @@ void Lane::wait() {
   if (failure_) std::rethrow_exception(failure_);
 }
 
-void Lane::connect(double share) {
+PointRows Lane::connect(double share) {
   begin("", [this, share] {
     const Process& process = own_.process();
     activity_.phase("connecting the library under test");
@@ -165,9 +165,10 @@ void Lane::connect(double share) {
                                      process.staging.buffers, process.backend.info());
     runner_->reserve(*pattern_.collective, {{point_.type}, plan.sizes, plan.slots, {groups_}, {}});
     runner_->set_budget(turn_s_);
-    runner_->warm_up(*pattern_.collective, point_);
+    found_ = runner_->warm_up(*pattern_.collective, point_);
   });
   wait();
+  return std::move(found_);
 }
 
 PointRows Lane::measure(const std::string& beside) {

@@ -51,8 +51,8 @@ class Lane {
   // The following functions are collective over all ranks, return on rank 0 what was found, and throw
   // what the library, a peer or a limit throws.
 
-  // Connects the library, takes memory and makes the first calls. share: of the memory.
-  void connect(double share);
+  // Connects the library, takes memory and makes the first call, which -c all verifies. share: of the memory.
+  PointRows connect(double share);
   // Measures the pattern. beside: what runs with it, for messages.
   PointRows measure(const std::string& beside);
   // Begins to make calls until end_loop(). Returns when each rank has begun some.

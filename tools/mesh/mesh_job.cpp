@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "src/core/error.hpp"
@@ -34,7 +35,7 @@ class Rounds {
   void connect() {
     for (std::size_t k = 0; k < lanes_.size(); ++k) {
       rank_.activity().phase("connecting " + arguments_.patterns[k].name);
-      lanes_[k]->connect(1.0 / static_cast<double>(lanes_.size()));
+      add(first_, k, lanes_[k]->connect(1.0 / static_cast<double>(lanes_.size())));
     }
   }
 
@@ -64,7 +65,8 @@ class Rounds {
     meet();  // all ranks' loops run
     const PointRows found = lanes_[victim]->measure(others);
     meet();  // all ranks have measured
-    FoundTurn turn{{round, victim, beside, call_s(found), found.wrong.empty()}};
+    FoundTurn turn = std::exchange(first_, {});
+    static_cast<Turn&>(turn) = {round, victim, beside, call_s(found), found.wrong.empty()};
     add(turn, victim, found);
     for (const std::size_t k : loops) add(turn, k, lanes_[k]->end_loop());
     if (!rank_.is_first()) return;
@@ -95,6 +97,7 @@ class Rounds {
   Rank& rank_;
   const Arguments& arguments_;
   MeshReport* report_;
+  FoundTurn first_;  // what the job's first calls were, for the first turn
   std::vector<std::unique_ptr<Lane>> lanes_;
 };
 
