@@ -173,6 +173,12 @@ expect_in "$work/err" "--mesh dp=2,tp=2,pp=2: 8 ranks, but the job has 3; use --
 [ "$(wc -l <"$work/err")" -eq 1 ] || fail "not one line: $(cat "$work/err")"
 run 3 "no memory for a pattern" "$mesh" --np 4 --backend gloo --mesh dp=2,tp=2 --do tp:all_reduce:100T
 [ "$(grep -c "no size fits into memory" "$work/err")" -eq 1 ] || fail "not said once: $(cat "$work/err")"
+run 2 "1 rank in a job of 2" "$mesh" --np 2 --backend gloo --mesh dp=1 --do dp:all_reduce:8
+expect_in "$work/err" "--mesh dp=1: 1 rank, but the job has 2"
+for pattern in all_reduce:3 all_gather:4 reduce_scatter:7 broadcast:1; do
+  run 2 "no element: $pattern" "$mesh" --np 2 --backend gloo --mesh dp=2 --do dp:$pattern
+  expect_in "$work/err" "--do dp:$pattern: no element of float in groups of 2 ranks; use 8 B or more"
+done
 run 2 "no such dimension" "$mesh" --np 2 --backend gloo --mesh dp=2 --do tp:all_reduce:8
 expect_in "$work/err" "no dimension of --mesh dp=2"
 run 2 "no mesh" "$mesh" --np 2 --backend gloo --do tp:all_reduce:8

@@ -206,6 +206,14 @@ TEST(Matrix, FailsClosedIfTheTimeAloneIsNotKnown) {
   };
   EXPECT_THAT(why_not(rounds_of(2, constant)),
               HasSubstr("4 turns alone give no interval; use --rounds 3"));
+  std::vector<Turn> drifting;
+  for (std::size_t round = 0; round < 10; ++round)
+    for (int k = 0; k < 2; ++k)
+      drifting.push_back({round, 0, Turn::alone, 1.0 + 0.1 * static_cast<double>(round), true});
+  EXPECT_THAT(
+      matrix_of(1, drifting, "longer turns")[0].why_not,
+      HasSubstr(
+          "20 turns alone give no interval, since times drift from turn to turn; use longer turns"));
   auto wrong = rounds_of(4, constant);
   wrong[7].right = false;  // alone
   EXPECT_THAT(why_not(wrong), HasSubstr("data were wrong"));

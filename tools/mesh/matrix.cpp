@@ -12,6 +12,7 @@
 namespace ccl_tests::mesh {
 namespace {
 
+constexpr std::size_t least_turns = 6;
 constexpr double widest = 0.5;  // half of the interval of a time alone, over the time
 
 void set_alone(Victim& victim, std::span<const double> seconds, bool right,
@@ -19,9 +20,13 @@ void set_alone(Victim& victim, std::span<const double> seconds, bool right,
   const Estimate found = estimate(seconds, Statistic::median);
   if (!right) {
     victim.why_not = "data were wrong while it was alone";
-  } else if (seconds.empty() || (found.value > 0 && !found.has_interval())) {
+  } else if (seconds.size() < least_turns) {
     victim.why_not =
         fmt::format("{} turns alone give no interval; use --rounds 3 or more", seconds.size());
+  } else if (found.value > 0 && !found.has_interval()) {
+    victim.why_not =
+        fmt::format("{} turns alone give no interval, since times drift from turn to turn; use {}",
+                    seconds.size(), advice);
   } else if (!(found.value > 0)) {
     victim.why_not = "a call takes less time than the clock can tell";
   } else if (found.half_width().value_or(widest + 1) > widest) {

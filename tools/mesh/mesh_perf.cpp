@@ -9,6 +9,8 @@
 #include "src/job/job.hpp"
 #include "src/options/program_texts.hpp"
 #include "src/options/settings.hpp"
+#include "src/record/quantity_text.hpp"
+#include "src/run/point.hpp"
 #include "tools/mesh/arguments.hpp"
 #include "tools/mesh/mesh_job.hpp"
 
@@ -25,13 +27,20 @@ int help() {
 void check_job(const Arguments& a, const Process& process, int ranks) {
   const int wanted = a.mesh.ranks();
   if (ranks != wanted)
-    throw UsageError(
-        fmt::format("--mesh {}: {} ranks, but the job has {}; use --np {}, or a launcher with {}",
-                    a.mesh.text(), wanted, ranks, wanted, wanted));
+    throw UsageError(fmt::format(
+        "--mesh {}: {}, but the job has {}; use --np {}, or a launcher with {}", a.mesh.text(),
+        counted(static_cast<std::uint64_t>(wanted), "rank"), ranks, wanted, wanted));
   for (const Pattern& pattern : a.patterns) {
     Options options = a.options;
     options.sweep.sizes = {pattern.bytes};
-    check_groups(*pattern.collective, options, a.mesh.groups(pattern.dimension));
+    const RankGroups groups = a.mesh.groups(pattern.dimension);
+    check_groups(*pattern.collective, options, groups);
+    const Shape shape = shape_of({a.type, {}, 0, pattern.bytes, &groups, 0}, options.spec, 0);
+    if (pattern.collective->layout(shape).algbw_bytes == 0)
+      throw UsageError(fmt::format("--do {}: no element of {} in groups of {}; use {} B or more",
+                                   pattern.name, name(a.type),
+                                   counted(static_cast<std::uint64_t>(shape.self.ranks), "rank"),
+                                   shape.type_bytes * static_cast<std::size_t>(shape.self.ranks)));
   }
   if (process.staging.gpus != nullptr)
     throw Unsupported(fmt::format(
