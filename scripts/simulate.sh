@@ -13,14 +13,15 @@ case ${1:-} in -h | --help) printf '%s\n' "$usage"; exit 0 ;; esac
 (($# >= 3)) || die 2 "$usage"
 ranks=$1 platform=$2 name=$3
 shift 3
-[[ $ranks =~ ^[1-9][0-9]*$ ]] && ((ranks >= 2)) || die 2 "RANKS is a number of ranks from 2 on (SimGrid 3.32 aborts in a reduction of one rank), not '$ranks'"
+[[ $ranks =~ ^[1-9][0-9]{0,4}$ ]] && ((ranks >= 2)) || die 2 "RANKS is a number of ranks from 2 to 99999 (SimGrid 3.32 aborts in a reduction of one rank), not '$ranks'"
 folder=$(cd "$(dirname "$0")/.." && pwd)
 build=${BUILD:-$folder/build}
 program=$build/simulated/$name
 [ -e "$program" ] || die 3 "there is no $program: install the packages pkg-config and libsimgrid-dev, configure with -DCCL_SIMGRID=ON and build; programs are called all_reduce_perf, ..."
 command -v smpirun >/dev/null || die 3 "smpirun is not installed (package libsimgrid-dev)"
 speed=${LINK_GBPS:-10} latency=${LATENCY_US:-1}
-[[ $speed =~ ^[0-9]+(\.[0-9]+)?$ && $latency =~ ^[0-9]+(\.[0-9]+)?$ ]] || die 2 "LINK_GBPS and LATENCY_US are numbers"
+[[ $speed =~ ^[0-9]+(\.[0-9]+)?$ && $speed =~ [1-9] ]] || die 2 "LINK_GBPS is a number above 0, not '$speed'"
+[[ $latency =~ ^[0-9]+(\.[0-9]+)?$ ]] || die 2 "LATENCY_US is a number from 0 on, not '$latency'"
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -38,6 +38,10 @@ expect_in "$work/x.jsonl" '"launcher":"simulated (SimGrid SMPI)"'
 run 2 "no arguments" "$simulate"
 run 2 "no number" "$simulate" many torus all_reduce_perf
 run 2 "one rank" "$simulate" 1 torus all_reduce_perf
+for ranks in 100000 99999999999999999999; do run 2 "$ranks ranks" "$simulate" $ranks fat_tree all_reduce_perf; done
+expect_in "$work/err" "RANKS is a number of ranks from 2 to 99999"
+for speed in 0 0.00 x; do run 2 "links of $speed" env LINK_GBPS=$speed "$simulate" 4 torus all_reduce_perf; done
+expect_in "$work/err" "LINK_GBPS is a number above 0, not 'x'"
 run 2 "unknown platform" "$simulate" 4 mesh all_reduce_perf
 expect_in "$work/err" "accepted: fat_tree, dragonfly, torus"
 run 3 "unknown program" "$simulate" 4 torus nothing_perf
