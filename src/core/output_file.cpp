@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,11 +27,6 @@ std::string cannot_write(const std::string& path, const std::string& why) {
 }
 
 std::string reason(int error) { return std::generic_category().message(error); }
-
-bool is_directory(const std::string& path) {
-  struct stat status {};
-  return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
-}
 
 // The error's number, 0 when all of `text` was written at offset `at`.
 int write_at(int descriptor, std::string_view text, std::size_t at) {
@@ -60,6 +56,34 @@ std::optional<struct stat> regular_file(int descriptor) {
 
 bool is_same(const struct stat& status, FileIdentity identity) {
   return status.st_dev == identity.device && status.st_ino == identity.inode;
+}
+
+// Returns whether the file is mounted alone: its name cannot lead to another file.
+bool is_mount(int descriptor) {
+  struct statx found {};
+  return ::statx(descriptor, "", AT_EMPTY_PATH, 0, &found) == 0 &&
+         (found.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+}
+
+// Returns a descriptor of a file that is new, empty or a mount, which no other run writes to.
+// Returns -1 and sets errno if there is none; EEXIST: it holds results, or will.
+int open_free(const std::string& name) {
+  int file = ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file < 0 && errno == EEXIST) {
+    file = ::open(name.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0 && errno != EISDIR) errno = EEXIST;
+  }
+  if (file < 0) return file;
+  // Some network file systems have no locks.
+  const bool taken = ::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  const auto found = regular_file(file);
+  const bool is_free = !taken && found && (found->st_size == 0 || is_mount(file));
+  if (is_free && ::ftruncate(file, 0) == 0) return file;
+  if (!is_free) errno = EEXIST;
+  const int error = errno;
+  ::close(file);
+  errno = error;
+  return -1;
 }
 
 // The name that the kernel has for an open file; empty: none.
@@ -125,10 +149,13 @@ OutputFile OutputFile::create(const std::string& path, std::string_view suffix) 
   const std::string stem = path.substr(0, path.size() - suffix.size());
   std::string name = path;
   for (int number = 0;; ++number) {
-    const int descriptor = ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    const int descriptor = open_free(name);
     if (descriptor >= 0) return {descriptor, name};
-    const int error = errno == EEXIST && is_directory(name) ? EISDIR : errno;
-    if (error != EEXIST) throw UsageError(cannot_write(name, reason(error)));
+    if (const int error = errno; error != EEXIST) {
+      const std::string taken = fmt::format("; {} holds results: empty it, or name another file",
+                                            quote(path, shown_path_characters));
+      throw UsageError(cannot_write(name, reason(error) + (number > 0 ? taken : "")));
+    }
     name = fmt::format("{}.{}{}", stem, number, path.substr(stem.size()));
   }
 }
@@ -196,14 +223,14 @@ void replace_file(const std::string& path, std::string_view text) {
   }
   std::string beside = target + ".XXXXXX";
   const int file = ::mkstemp(beside.data());
-  if (file < 0) check(reason(errno));
-  int failed = ::fchmod(file, mode) == 0 ? write_all(file, text) : errno;
+  if (file < 0) return check(write_over(target, text));  // the folder takes no new file
+  const bool readable = ::fchmod(file, mode) == 0;
+  int failed = write_all(file, text);
   if (failed == 0 && ::fsync(file) != 0) failed = errno;
   ::close(file);
-  if (failed == 0 && std::rename(beside.c_str(), target.c_str()) != 0) failed = errno;
-  if (failed == 0) return;
+  if (failed == 0 && readable && std::rename(beside.c_str(), target.c_str()) == 0) return;
   ::unlink(beside.c_str());
-  check(reason(failed));
+  check(failed != 0 ? reason(failed) : write_over(target, text));  // the file is a mount
 }
 
 std::string write_over(const std::string& path, std::string_view text) {
@@ -215,16 +242,21 @@ std::string write_over(const std::string& path, std::string_view text) {
 }
 
 ScratchFolder::ScratchFolder(const std::string& name, std::string parent, std::size_t longest) {
+  std::string origin, advice;
   if (parent.empty()) {
     const char* const given = std::getenv("TMPDIR");
-    parent = given != nullptr && *given != '\0' ? given : "/tmp";
+    const bool is_set = given != nullptr && *given != '\0';
+    parent = is_set ? given : "/tmp";
+    origin = is_set ? " (TMPDIR)" : "";
+    advice = "; set TMPDIR to a folder that takes new files";
   }
   path_ = fmt::format("{}/{}XXXXXX", std::filesystem::absolute(parent).string(), name);
   if (path_.size() > longest)
     throw Error(fmt::format("the name of a folder in {} has more than {} bytes", parent, longest));
   if (::mkdtemp(path_.data()) != nullptr) return;
   const int failed = errno;
-  throw Error(fmt::format("cannot make a folder in {}: {}", parent, reason(failed)));
+  throw Error(
+      fmt::format("cannot make a folder in {}{}: {}{}", parent, origin, reason(failed), advice));
 }
 
 ScratchFolder::~ScratchFolder() {

@@ -31,8 +31,9 @@ std::string piping_advice(const std::string& path);
 // the name does not lead to the file any more, or if another program has changed its length.
 class OutputFile {
  public:
-  // Never overwrites: .0, .1, ... goes before `suffix` (which path ends with; empty: to the end)
-  // until the name is free. Throws UsageError.
+  // Never overwrites a file with results, unless it is a mount: .0, .1, ... goes before `suffix`
+  // (which path ends with; empty: to the end) until the name is free, or of an empty file. Throws
+  // UsageError.
   static OutputFile create(const std::string& path, std::string_view suffix);
 
   // Takes over an empty file, open for reading and writing.
@@ -69,7 +70,8 @@ class OutputFile {
 };
 
 // Replaces a file that others read at any time: they see the old or the new one, whole. Follows
-// links and keeps permissions; all may read a new file. Writes to a pipe or a device. Throws Error.
+// links and keeps permissions; all may read a new file. Writes in place to a pipe, a device, a mount,
+// and in a folder that takes no new file. Throws Error.
 void replace_file(const std::string& path, std::string_view text);
 
 // Writes a whole file in place, since it may be a mount. Returns why it cannot; empty: it did.

@@ -209,6 +209,45 @@ else
   fail "killed: $(cat "$work/last.prom" "$work/last.v")"
 fi
 
+# Files that a container mounts, and files in a folder that takes no new one, are written in place.
+cat >"$work/in_place" <<'SH'
+all_reduce_perf=$1 compare=$2 quick="--backend loopback -b 8 -e 8 -n 2 -t 2"
+for suffix in jsonl csv json xml md prom gbench.json bmf.json; do files="$files -J x.$suffix"; done
+$all_reduce_perf $quick $files --verdict v &&
+  if [ -n "$3" ]; then $all_reduce_perf $quick -J x.prom --verdict v; else $all_reduce_perf $quick $files --verdict v; fi &&
+  $compare x.jsonl x.jsonl --json c.jsonl --markdown c.md --junit c.xml
+SH
+all="x.jsonl x.csv x.json x.xml x.md x.prom x.gbench.json x.bmf.json v c.jsonl c.md c.xml"
+in_place() { # name, folder
+  for file in $all; do
+    [ -s "$2/$file" ] || fail "$1: $file is empty"
+  done
+  [ "$(grep -c '"type":"footer"' "$2/x.jsonl")" -eq 1 ] || fail "$1: not one run in x.jsonl"
+  grep -q 'state="ok"} 1\|state="unreliable"} 1' "$2/x.prom" || fail "$1: $(cat "$2/x.prom")"
+}
+if unshare --mount true 2>/dev/null; then
+  mkdir "$work/outside" "$work/inside"
+  for file in $all; do touch "$work/outside/$file" "$work/inside/$file"; done
+  run 0 "files that are mounts" unshare --mount sh -c 'cd "$1" && mount --bind . . && cd "$1" && for file in $2; do mount --bind "../outside/$file" "$file" || exit; done
+    mount -o remount,bind,ro . && shift 2 && exec sh "$@"' sh "$work/inside" "$all" "$work/in_place" "$bin/all_reduce_perf" "$bin/ccl_compare" ""
+  in_place "files that are mounts" "$work/outside"
+  [ "$(cd "$work/inside" && echo *)" = "$(cd "$work/outside" && echo *)" ] || fail "other files: $(ls "$work/inside")"
+else
+  echo "SKIP: mounts cannot be made here"
+fi
+other_user=(setpriv --reuid 65534 --clear-groups)
+if "${other_user[@]}" test -x "$bin/all_reduce_perf" 2>/dev/null; then
+  mkdir "$work/closed"
+  for file in $all; do touch "$work/closed/$file"; chmod 666 "$work/closed/$file"; done
+  chmod 755 "$work"
+  run 0 "files in a folder that takes no new one" "${other_user[@]}" sh -c 'cd "$1" && shift && exec sh "$@"' sh "$work/closed" "$work/in_place" "$bin/all_reduce_perf" "$bin/ccl_compare" once
+  in_place "files in a folder that takes no new one" "$work/closed"
+  run 2 "results there are kept" "${other_user[@]}" "$bin/all_reduce_perf" "${quick[@]}" -J "$work/closed/x.jsonl"
+  expect_in "$work/err" "x.0.jsonl': Permission denied; '$work/closed/x.jsonl' holds results: empty it, or name another file"
+else
+  echo "SKIP: programs cannot be run as another user here"
+fi
+
 # Found before anything is measured.
 mkdir "$work/folder.json"
 for path in "$work/no/folder/x.jsonl" "$work/x.yaml" "$work/x" /proc/x.csv; do

@@ -26,12 +26,14 @@ class Output {
  public:
   Output(const std::string& path, std::string_view suffix) {
     if (path.empty()) return;
+    was_there_ = ::access(path.c_str(), F_OK) == 0;
     file_.emplace(OutputFile::create(path, suffix));
-    if (file_->path() != path)
-      print_error(fmt::format("ccl_compare: {} exists; writing {}\n", path, file_->path()));
+    if (file_->path() == path) return;
+    was_there_ = false;
+    print_error(fmt::format("ccl_compare: {} exists; writing {}\n", path, file_->path()));
   }
   ~Output() {
-    if (!file_ || written_) return;
+    if (!file_ || written_ || was_there_) return;
     try {
       file_->check();  // another file may have its name
       ::unlink(file_->path().c_str());
@@ -50,7 +52,7 @@ class Output {
 
  private:
   std::optional<OutputFile> file_;
-  bool written_ = false;
+  bool was_there_ = false, written_ = false;
 };
 
 void print(const std::string& text) {
