@@ -5,6 +5,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 
@@ -191,6 +192,28 @@ std::string cpu_shortage(const std::vector<RankIdentity>& ranks, const Backend& 
       "for a CPU",
       worst->cpus_there(), worst->ranks * threads, worst->ranks, worst->ranks == 1 ? "" : "s", each,
       loads ? ", each with a load" : "", worst->host, others, loads ? "ratios" : "times");
+}
+
+std::string more_cpus(const std::vector<RankIdentity>& ranks, const std::string& launcher,
+                      const Environment& environment) {
+  if (launcher == "mpirun (Open MPI)") return "mpirun --bind-to none, or --map-by slot:PE=N";
+  if (launcher != "srun") return {};
+  std::set<int> cpus;
+  std::set<long> processes;
+  for (const RankIdentity& rank : ranks) {
+    if (rank.machine != ranks.front().machine) continue;
+    cpus.merge(cpus_in(rank.cpus));
+    processes.insert(rank.pid);
+  }
+  // "2(x3),1": of the nodes in turn.
+  const std::string job = environment("SLURM_JOB_CPUS_PER_NODE").value_or("");
+  const std::size_t of_job = std::strtoul(job.c_str(), nullptr, 10);
+  const std::size_t each = of_job / processes.size();
+  if (of_job <= cpus.size() || each == 0) return "srun -c N";
+  return fmt::format(
+      "srun -c {0}, or SRUN_CPUS_PER_TASK={0} in front of srun: the job has {1} CPUs on this node "
+      "(SLURM_JOB_CPUS_PER_NODE={2}), the step uses {3} of them (SLURM_CPUS_PER_TASK: {4})",
+      each, of_job, job, cpus.size(), environment("SLURM_CPUS_PER_TASK").value_or("not set"));
 }
 
 }  // namespace ccl_tests

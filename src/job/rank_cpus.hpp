@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "src/bootstrap/launch.hpp"
 #include "src/core/backend.hpp"
 #include "src/devices/host_limits.hpp"
 #include "src/job/rank_table.hpp"
@@ -45,5 +46,10 @@ int default_threads(double cpus, const Backend& backend);
 // have enough. loads: each rank has a busy thread of its own beside the library's (--beside).
 std::string cpu_shortage(const std::vector<RankIdentity>& ranks, const Backend& backend,
                          bool loads = false);
+
+// Returns what to type so that the launcher lets each process of the first rank's machine use more
+// CPUs; empty: nothing is known to help. Pure.
+std::string more_cpus(const std::vector<RankIdentity>& ranks, const std::string& launcher,
+                      const Environment& environment);
 
 }  // namespace ccl_tests

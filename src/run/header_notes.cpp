@@ -321,11 +321,15 @@ std::vector<Note> notes_of(const Rank& rank, const Collective& collective, const
     add(NoteKind::warning, "loopback is a test double: its times say nothing about a library",
         "use another --backend to measure");
   const bool own_choice = !o.job.threads && process.options.threads;  // 2, or they would be fewer
-  if (!shortage.empty())
+  if (!shortage.empty()) {
+    const std::string how =
+        more_cpus(rank.table().ranks, process.launch.launcher, process_environment());
     add(NoteKind::warning, shortage,
-        own_choice         ? "2 ranks are the least; with more CPUs, or over MPI, they do not wait"
-        : rank.ranks() > 2 ? "use fewer ranks or allow more CPUs"
-                           : "allow more CPUs");
+        own_choice
+            ? "2 ranks are the least; with more CPUs, or over MPI, they do not wait"
+            : fmt::format("{}allow more CPUs{}", rank.ranks() > 2 ? "use fewer ranks or " : "",
+                          how.empty() ? "" : " (" + how + ")"));
+  }
   if (!collective.needs.synchronizes) notes.push_back(cache_note(o, facts.range.slots));
   add_machine_notes(notes, facts);
   if (!o.output.label.empty()) add(NoteKind::note, "label: " + quote(o.output.label));

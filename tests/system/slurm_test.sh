@@ -65,6 +65,12 @@ cp "$work/job.out" "$work/out"
 expect_in "$work/out" "# Ranks: 3 threads of 1 process on 1 host, CPUs"
 expect_in "$work/out" "(no launcher; "
 launched srun 3
+# As with task/affinity, which gives each task the CPUs of -c alone.
+if [ "$(nproc)" -ge 2 ]; then
+  run 0 "a step with fewer CPUs than its job" salloc -n 1 -c 2 srun -n 1 -c 1 taskset -c 0 "$bin/all_reduce_perf" --backend gloo -t 2 "${arguments[@]}"
+  expect_in "$work/out" "# WARNING: 1 CPUs for 4 busy threads"
+  expect_in "$work/out" "allow more CPUs (srun -c 2, or SRUN_CPUS_PER_TASK=2 in front of srun: the job has 2 CPUs"
+fi
 run 2 "--bootstrap slurm outside srun" salloc -n 3 --overcommit "$bin/all_reduce_perf" --bootstrap slurm
 expect_in "$work/err" "not set: SLURM_PROCID, SLURM_STEP_NUM_TASKS;"
 run 0 "variables by hand within srun" srun -n 3 --overcommit bash -c 'RANK=$((2 - SLURM_PROCID)) WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT='"$(free_port)"' exec "$@"' _ \

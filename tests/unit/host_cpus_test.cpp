@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "src/job/rank_cpus.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
@@ -145,6 +147,36 @@ TEST(DefaultThreads, HaveACpuForEachOfTheirThreads) {
   EXPECT_EQ(default_threads(3, Threads(1)), 3);
   EXPECT_EQ(default_threads(2, Threads(2)), 2);  // the least
   EXPECT_EQ(default_threads(0.5, Threads(0)), 2);
+}
+
+// A step that was given fewer CPUs than its job has.
+TEST(MoreCpus, AreWhatTheLauncherCanGive) {
+  std::map<std::string, std::string> variables = {{"SLURM_JOB_CPUS_PER_NODE", "8(x2)"},
+                                                  {"SLURM_CPUS_PER_TASK", "1"}};
+  const Environment environment = [&](const char* name) -> std::optional<std::string> {
+    const auto found = variables.find(name);
+    return found == variables.end() ? std::nullopt : std::optional(found->second);
+  };
+  const auto process = [](const char* machine, long pid, const char* cpus) {
+    RankIdentity rank;
+    rank.machine = machine;
+    rank.pid = pid;
+    rank.cpus = cpus;
+    return rank;
+  };
+  const std::vector<RankIdentity> ranks = {process("a", 1, "0"), process("a", 2, "1"),
+                                           process("b", 3, "0")};
+  EXPECT_EQ(more_cpus(ranks, "srun", environment),
+            "srun -c 4, or SRUN_CPUS_PER_TASK=4 in front of srun: the job has 8 CPUs on this node "
+            "(SLURM_JOB_CPUS_PER_NODE=8(x2)), the step uses 2 of them (SLURM_CPUS_PER_TASK: 1)");
+  EXPECT_EQ(more_cpus({2, process("a", 1, "3")}, "srun", environment).substr(0, 10), "srun -c 8,");
+  variables = {{"SLURM_JOB_CPUS_PER_NODE", "2"}};
+  EXPECT_EQ(more_cpus(ranks, "srun", environment), "srun -c N");
+  variables.clear();
+  EXPECT_EQ(more_cpus(ranks, "srun", environment), "srun -c N");
+  EXPECT_EQ(more_cpus(ranks, "none", environment), "");
+  EXPECT_EQ(more_cpus(ranks, "mpirun (Open MPI)", environment).substr(0, 23),
+            "mpirun --bind-to none, ");
 }
 
 }  // namespace
