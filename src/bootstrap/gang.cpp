@@ -8,6 +8,7 @@
 #include <string_view>
 #include <thread>
 
+#include "src/bootstrap/claims.hpp"
 #include "src/bootstrap/launch.hpp"
 #include "src/bootstrap/net.hpp"
 #include "src/bootstrap/wait_notice.hpp"
@@ -114,7 +115,9 @@ Launch gang_launch(const std::string& folder, const Environment& environment, do
   launch.process = found->second;
   launch.processes = gang.pods;
   launch.size_name = folder + "/expected_count";
-  launch.master_host = host_alone(folder + "/master_addr", gang.master);
+  launch.host_name = folder + "/master_addr";
+  launch.port_name = folder + "/master_port";
+  launch.master_host = host_alone(launch.host_name, gang.master);
   launch.names_come_late = environment("KUBERNETES_SERVICE_HOST").has_value();
   const std::string port = file_text(folder, "master_port");
   launch.master_port = port.empty() ? 29500 : number(folder, "master_port", port, 1, 65535);

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <limits>
 #include <utility>
 #include <vector>
 
+#include "src/bootstrap/claims.hpp"
 #include "src/bootstrap/net.hpp"
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
@@ -27,27 +29,21 @@ bool is_torchrun(const Environment& environment) {
   return environment("TORCHELASTIC_RUN_ID") || environment("TORCHELASTIC_USE_AGENT_STORE");
 }
 
-// Variables of RANK's kind: a launcher's number of processes, this process, its number on its host.
-struct Names {
-  const char *size, *rank, *local;
-};
-constexpr Names open_mpi = {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK",
-                            "OMPI_COMM_WORLD_LOCAL_RANK"};
-constexpr Names hydra = {"PMI_SIZE", "PMI_RANK", "MPI_LOCALRANKID"};
-constexpr Names slurm_step = {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "SLURM_LOCALID"};
-constexpr Names plain = {"WORLD_SIZE", "RANK", "LOCAL_RANK"};
+using namespace launch_names;
 
 constexpr int most_processes = 1 << 20;
 
-bool are_set(const Environment& environment, const Names& names) {
+bool are_set(const Environment& environment, const LauncherNames& names) {
   return environment(names.size) && environment(names.rank);
 }
 // Slurm's own PMI-2 sets PMI_RANK and PMI_SIZE too.
-bool is_hydra(const Environment& environment) {
-  return are_set(environment, hydra) && environment(hydra.local);
+bool is_pmi(const Environment& environment) {
+  return are_set(environment, pmi) &&
+         (environment(pmi.local) || environment("FLUX_TASK_LOCAL_ID") ||
+          !are_set(environment, slurm_step));
 }
 
-void read_numbers(const Environment& environment, const Names& names, Launch& launch) {
+void read_numbers(const Environment& environment, const LauncherNames& names, Launch& launch) {
   const std::optional<int> size = number_of(environment, names.size, 1, most_processes);
   const std::optional<int> rank = number_of(environment, names.rank, 0);
   if (!size)
@@ -77,6 +73,21 @@ void read_master(const Environment& environment, Launch& launch) {
   launch.secret = environment("CCL_JOB_SECRET").value_or("");
 }
 
+// A PyTorchJob of Kubernetes tells each pod its number in RANK, but counts processes in WORLD_SIZE.
+// torchrun, or a script that starts these processes, sets LOCAL_RANK.
+void refuse_pods(const Environment& environment, const Launch& launch) {
+  const int pods = leading_number(value_in(environment, "PET_NNODES"));
+  const int each = leading_number(value_in(environment, "PET_NPROC_PER_NODE"));
+  if (environment(plain.local) || each < 2 || launch.processes != std::int64_t{pods} * each ||
+      launch.process >= pods)
+    return;
+  throw Error(fmt::format(
+      "RANK={} counts pods, but WORLD_SIZE={} processes (PET_NNODES={}, PET_NPROC_PER_NODE={}): "
+      "ranks from {} on would be missing; start torchrun --no-python PROGRAM ... in each pod, or "
+      "WORLD_SIZE={} with -t {}, or set LOCAL_RANK if RANK counts processes",
+      launch.process, launch.processes, pods, each, pods, pods, each));
+}
+
 Launch from_environment(const Environment& environment) {
   Launch launch;
   read_numbers(environment, plain, launch);
@@ -88,6 +99,7 @@ Launch from_environment(const Environment& environment) {
   launch.agent_store = environment("TORCHELASTIC_USE_AGENT_STORE") == "True";
   if (is_torchrun(environment)) launch.job = launch.key_prefix;
   launch.listener = number_of(environment, "CCL_LISTENER", 0).value_or(-1);
+  refuse_pods(environment, launch);
   if (launch.processes > 1 && launch.master_host.empty())
     throw UsageError(
         fmt::format("MASTER_ADDR: not set, with WORLD_SIZE={}; accepted: the host of rank 0",
@@ -95,14 +107,34 @@ Launch from_environment(const Environment& environment) {
   return launch;
 }
 
+// What starts processes by PMI: a variable that it sets, and that for the number on the host.
+struct PmiLauncher {
+  const char *name, *sets, *local;
+};
+constexpr PmiLauncher pmi_launchers[] = {{"mpirun (MPICH)", pmi.local, pmi.local},
+                                         {"Cray PALS", "PALS_RANKID", "PALS_LOCAL_RANKID"},
+                                         {"Flux", "FLUX_TASK_RANK", "FLUX_TASK_LOCAL_ID"},
+                                         {"PMI", pmi.rank, "PMI_LOCAL_RANK"}};
+
 // backend: the MPI that is asked for knows its own mpirun.
 Launch from_mpirun(const Environment& environment, std::string_view backend) {
   Launch launch;
-  const bool prefers_hydra = backend == "mpi-mpich" && is_hydra(environment);
-  const bool open = are_set(environment, open_mpi) && !prefers_hydra;
-  read_numbers(environment, open ? open_mpi : hydra, launch);
-  launch.launcher = open ? "mpirun (Open MPI)" : "mpirun (MPICH)";
-  launch.mpi_module = open ? "mpi-openmpi" : "mpi-mpich";
+  const bool prefers_pmi = backend == "mpi-mpich" && is_pmi(environment);
+  if (are_set(environment, open_mpi) && !prefers_pmi) {
+    read_numbers(environment, open_mpi, launch);
+    launch.launcher = "mpirun (Open MPI)";
+    launch.mpi_module = "mpi-openmpi";
+  } else {
+    const auto* const by =
+        std::find_if(std::begin(pmi_launchers), std::end(pmi_launchers),
+                     [&](const PmiLauncher& known) { return environment(known.sets).has_value(); });
+    LauncherNames found = pmi;
+    found.local = by->local;
+    read_numbers(environment, found, launch);
+    launch.launcher = by->name;
+    if (!environment(by->local)) launch.local_process = -1;
+    if (by == pmi_launchers) launch.mpi_module = "mpi-mpich";  // others start any MPI
+  }
   read_master(environment, launch);
   return launch;
 }
@@ -113,18 +145,22 @@ std::int64_t slurm_id(const Environment& environment, const char* name) {
   return whole_number(name, text, 0, std::numeric_limits<std::uint32_t>::max());
 }
 
-// Returns the same on every task of the step: the first port that Slurm reserved for it
+// Takes the same on every task of the step: the first port that Slurm reserved for it
 // ("12001-12003"), or one below the ephemeral ports, another for every other step.
-int step_port(const Environment& environment) {
+void take_step_port(const Environment& environment, Launch& launch) {
   constexpr const char* reserved = "SLURM_STEP_RESV_PORTS";
   const std::string list = environment(reserved).value_or("");
-  if (!list.empty())
-    return static_cast<int>(
+  if (!list.empty()) {
+    launch.master_port = static_cast<int>(
         whole_number(reserved, list.substr(0, list.find_first_of("-,")), 1, 65535));
+    launch.port_name = reserved;
+    return;
+  }
   constexpr int lowest = 10000, ports = 20000;
   const std::int64_t job = slurm_id(environment, "SLURM_JOB_ID");
   const std::int64_t step = slurm_id(environment, "SLURM_STEP_ID");
-  return lowest + static_cast<int>((job * 31 + step) % ports);
+  launch.master_port = lowest + static_cast<int>((job * 31 + step) % ports);
+  launch.port_name = "SLURM_JOB_ID";
 }
 
 Launch from_slurm(const Environment& environment) {
@@ -135,9 +171,10 @@ Launch from_slurm(const Environment& environment) {
   launch.job = fmt::format("slurm {}.{}", environment("SLURM_JOB_ID").value_or(""),
                            environment("SLURM_STEP_ID").value_or(""));
   if (launch.processes == 1) return launch;
-  if (!environment("MASTER_PORT")) launch.master_port = step_port(environment);
+  if (!environment("MASTER_PORT")) take_step_port(environment, launch);
   if (!launch.master_host.empty()) return launch;
   const bool one_node = environment("SLURM_STEP_NUM_NODES") == "1";
+  launch.host_name = one_node ? "SLURM_STEP_NUM_NODES" : "SLURM_STEP_NODELIST";
   launch.master_host =
       one_node ? "127.0.0.1" : first_host(environment("SLURM_STEP_NODELIST").value_or(""));
   if (launch.master_host.empty())
@@ -146,19 +183,6 @@ Launch from_slurm(const Environment& environment) {
         "MASTER_ADDR, the host of task 0",
         launch.processes));
   return launch;
-}
-
-// Returns the launcher's variables that speak of the most processes, and of how many. Null if of no
-// more than one.
-std::pair<const Names*, int> largest_claim(
-    const Environment& environment, const std::function<bool(const Names&)>& counts = nullptr) {
-  std::pair<const Names*, int> largest = {nullptr, 1};
-  for (const Names* names : {&open_mpi, &hydra, &slurm_step, &plain}) {
-    if (environment(names->size).value_or("").empty() || (counts && !counts(*names))) continue;
-    const int size = number_of(environment, names->size, 0, most_processes).value_or(0);
-    if (size > largest.second) largest = {names, size};
-  }
-  return largest;
 }
 
 struct Launcher {
@@ -183,8 +207,8 @@ std::vector<Launcher> all_launchers(const std::string& backend) {
        from_environment},
       {"mpi",
        {open_mpi.rank, open_mpi.size},
-       "mpirun (MPICH's: PMI_RANK, PMI_SIZE and MPI_LOCALRANKID)",
-       [](const Environment& e) { return are_set(e, open_mpi) || is_hydra(e); },
+       "mpirun (MPICH's, PALS and Flux: PMI_RANK, PMI_SIZE)",
+       [](const Environment& e) { return are_set(e, open_mpi) || is_pmi(e); },
        [backend](const Environment& e) { return from_mpirun(e, backend); }},
       {"slurm",
        {slurm_step.rank, slurm_step.size},
@@ -196,12 +220,15 @@ std::vector<Launcher> all_launchers(const std::string& backend) {
 
 // Refuses a launcher whose variables are not all there, which --launcher names.
 Launch not_there(const Environment& environment, const Launcher& launcher) {
-  const auto [others, size] = largest_claim(environment);
-  if (launcher.name == "mpi" && others == nullptr) return {};  // MPI without mpirun: one process
+  const std::string others = largest_claim(environment).said;
+  const bool others_meet = environment(slurm_step.size) || environment(plain.size);
+  if (launcher.name == "mpi" && (others.empty() || !others_meet)) {
+    refuse_claims(environment);
+    return {};  // MPI without mpirun: one process
+  }
   std::vector<const char*> missing = launcher.needs;
   std::erase_if(missing, [&](const char* name) { return environment(name).has_value(); });
-  const std::string also =
-      others == nullptr ? "" : fmt::format(" (here {}={})", others->size, size);
+  const std::string also = others.empty() ? "" : fmt::format(" (here {})", others);
   throw UsageError(fmt::format("--launcher {}: not set: {}{}; accepted where {} sets them",
                                launcher.name, fmt::join(missing, ", "), also, launcher.starter));
 }
@@ -236,44 +263,26 @@ std::string more_processes(const Launch& launch, std::size_t count) {
   return fmt::format("{} more {}{}{}", count, what, plural, of);
 }
 
-void refuse_contradiction(const Environment& environment, const Launch& launch, bool is_asked_for) {
-  const bool alone = launch.processes == 1;
-  const bool by_mpi = !launch.mpi_module.empty();
-  const auto [names, size] = largest_claim(environment, [&](const Names& other) {
-    if (other.size == launch.size_name) return false;
-    if (alone || (by_mpi && (&other == &open_mpi || &other == &hydra))) return true;
-    // srun starts an agent of torchrun on each node, and mpirun its daemons by a step of srun.
-    return !is_asked_for && launch.launcher != "torchrun" && !(by_mpi && &other == &slurm_step);
-  });
-  if (size <= launch.processes) return;
-  throw Error(fmt::format(
-      "{}={}, but {}={}: each of these {}; unset the variables of the launcher that did not start "
-      "them, or say --launcher local to run alone",
-      launch.size_name, launch.processes, names->size, size,
-      alone ? "processes would run alone"
-            : fmt::format("{} processes would take part in a job of {}", size, launch.processes)));
-}
-
 Launch detect_launch(const Environment& environment, const std::string& choice,
                      const std::string& backend) {
-  if (environment("CCL_LAUNCHER")) return from_environment(environment);  // a child of --np
-  if (choice == "local") return {};
+  const bool child_of_np = environment("CCL_LAUNCHER").has_value();
+  if (choice == "local" || child_of_np) {
+    Launch launch = child_of_np ? from_environment(environment) : Launch{};
+    launch.may_be_part = choice == "local";
+    return launch;
+  }
   for (const Launcher& launcher : all_launchers(backend)) {
     if (choice != "auto" && choice != launcher.name) continue;
     if (launcher.is_there(environment)) {
       Launch launch = launcher.read(environment);
       refuse_contradiction(environment, launch, choice != "auto");
+      launch.may_be_part = choice != "auto" && launch.processes > 1;
       return launch;
     }
     if (choice == launcher.name) return not_there(environment, launcher);
   }
-  const auto [names, size] = largest_claim(environment);
-  if (names == nullptr) return {};
-  throw Error(
-      fmt::format("{}={}, but {} or what else a launcher of several processes sets is missing, and "
-                  "each process would run alone; give every process RANK, WORLD_SIZE={}, "
-                  "MASTER_ADDR (rank 0's host) and MASTER_PORT",
-                  names->size, size, names->rank, size));
+  refuse_claims(environment);
+  return {};
 }
 
 std::string first_host(const std::string& node_list) {

@@ -16,15 +16,18 @@ Environment process_environment();
 
 struct Launch {
   // Printed in the header: "none", "environment", "torchrun", "local processes", "mpirun (Open
-  // MPI)", "mpirun (MPICH)", "srun", "gang", "simulated (SimGrid SMPI)".
+  // MPI)", "mpirun (MPICH)", "Cray PALS", "Flux", "PMI", "srun", "gang", "simulated (SimGrid SMPI)".
   std::string launcher = "none";
   bool by_np() const { return launcher == "local processes"; }
   int process = 0;
   int processes = 1;
   std::string size_name;  // the variable or file that says how many: "PMI_SIZE"
-  int local_process = 0;
+  int local_process = 0;  // 0 also if the launcher does not tell it
+  bool may_be_part =
+      false;                // the user asks for it: what the launcher started may be more processes
   std::string master_host;  // where process 0 listens, or an agent hosts its store
   int master_port = 0;
+  std::string host_name = "MASTER_ADDR", port_name = "MASTER_PORT";  // what says the two
   bool names_come_late = false;  // Kubernetes knows a pod's name only when the pod is there
   // An agent's store listens there and carries process 0's address (TORCHELASTIC_USE_AGENT_STORE).
   bool agent_store = false;
@@ -40,9 +43,9 @@ struct Launch {
 //   torchrun  TORCHELASTIC_RUN_ID or TORCHELASTIC_USE_AGENT_STORE, with RANK and WORLD_SIZE
 //   env       RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT (29500), LOCAL_RANK; so a user's own win
 //             under every launcher
-//   mpi       Open MPI's OMPI_COMM_WORLD_RANK, _SIZE, _LOCAL_RANK, or Hydra's (MPICH's) PMI_RANK,
-//             PMI_SIZE, MPI_LOCALRANKID (which Slurm's own PMI-2 does not set); before Slurm,
-//             because mpirun in an allocation has both
+//   mpi       Open MPI's OMPI_COMM_WORLD_RANK, _SIZE, _LOCAL_RANK, or PMI_RANK and PMI_SIZE of Hydra
+//             (MPICH), Cray PALS and Flux. Slurm's own PMI-2 sets these two also, without
+//             MPI_LOCALRANKID. Before Slurm, because mpirun in an allocation has both
 //   slurm     a step of srun: SLURM_PROCID, SLURM_STEP_NUM_TASKS (SLURM_NTASKS is a batch script's
 //             too), SLURM_LOCALID; process 0 is at MASTER_ADDR or the first host of
 //             SLURM_STEP_NODELIST, on MASTER_PORT, the first of SLURM_STEP_RESV_PORTS, or a port
@@ -50,8 +53,8 @@ struct Launch {
 //   local     nothing: this process alone
 // choice: "auto", or one of these names (--launcher); "mpi" without mpirun, where nothing speaks
 // of other processes, is one process. backend: of the variables of two MPIs, those of --backend's
-// are taken, otherwise Open MPI's. Throws Error on a world size above 1 without a way to find the
-// peers, UsageError on values that are no numbers, contradict each other, or lack for the choice,
+// are taken, otherwise Open MPI's. Throws Error if any launcher's variable (claims.hpp) speaks of
+// several processes and nothing tells how they meet, UsageError on values that are no numbers, contradict each other, or lack for the choice,
 // and what refuse_contradiction throws.
 Launch detect_launch(const Environment& environment, const std::string& choice = "auto",
                      const std::string& backend = {});
@@ -71,11 +74,6 @@ Launch gang_launch(const std::string& folder, const Environment& environment, do
 // Returns how a launcher calls `count` processes that are missing: "7 more tasks of srun step 1.0",
 // "1 more process (WORLD_SIZE=2)".
 std::string more_processes(const Launch& launch, std::size_t count);
-
-// Throws Error if a launcher's variables speak of more processes than `launch` has. Launchers start
-// each other, and scripts set variables by hand: who believes those of too few measures too little.
-// is_asked_for: by --launcher; a job of several processes may then be a part of the launcher's.
-void refuse_contradiction(const Environment& environment, const Launch& launch, bool is_asked_for);
 
 // Returns the whole number that `text`, the value of `name`, is. Throws UsageError if it is none
 // from least to most.

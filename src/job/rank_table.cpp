@@ -60,6 +60,12 @@ RankTable gather_rank_table(ControlChannel& channel, const std::string& simulate
   return table;
 }
 
+bool RankTable::is_first_on_host(int rank) const {
+  return std::none_of(ranks.begin(), ranks.begin() + rank, [&](const RankIdentity& other) {
+    return other.place() == (*this)[rank].place();
+  });
+}
+
 std::vector<std::string> RankTable::places() const {
   std::vector<std::string> result;
   for (const RankIdentity& r : ranks) result.push_back(r.place());

@@ -42,6 +42,8 @@ struct RankTable {
   const RankIdentity& operator[](int rank) const { return ranks[static_cast<std::size_t>(rank)]; }
   // Returns the place of each rank.
   std::vector<std::string> places() const;
+  // Returns true if no lower rank is on its host.
+  bool is_first_on_host(int rank) const;
   // Returns true if all ranks share one CLOCK_MONOTONIC.
   bool on_one_machine() const;
 };

@@ -150,6 +150,8 @@ class ProcessRanks {
       Rank rank(process_, channel, mine, open_);
       rank.set_on_failure(report_at);
       rank.start();
+      if (thread == 0 && process_.launch.local_process < 0)
+        first_on_host_ = rank.table().is_first_on_host(rank.rank());
       const int code = rank.code_with_faults(body_(rank));
       int worst = verdict_.load();
       while (!verdict_.compare_exchange_weak(worst, most_severe(worst, code))) {
@@ -233,7 +235,7 @@ class ProcessRanks {
     const bool refusal =
         why.code == exit_code(Exit::usage) || why.code == exit_code(Exit::unsupported);
     const bool said_elsewhere = (!failed_here_ || refusal) && control_.process() != 0 &&
-                                process_.launch.local_process != 0 && !end.lost_process_0;
+                                !first_on_host_ && !end.lost_process_0;
     if (!said_elsewhere)
       for (const std::string& line : end.errors) process_.log(line);
     constexpr int timed_out = exit_code(Exit::timed_out);
@@ -263,6 +265,7 @@ class ProcessRanks {
   RankStacks stacks_;
   std::deque<Activity> activities_;  // of all ranks but the first, which the user is shown
   Activity& first_activity_;
+  std::atomic<bool> first_on_host_ = process_.launch.local_process <= 0;
   std::atomic<bool> failed_here_ = false;  // by itself, not because of another process
   std::atomic<int> verdict_ = 0;
   std::atomic<int> exit_code_ = 0;

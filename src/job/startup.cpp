@@ -168,6 +168,9 @@ void start_libraries(const Backend& backend, const Backend* launcher, const Back
   }
   if (launcher != nullptr) launcher->start(options);
   backend.start(options);
+  // MPI's world may be another than the job that the variables tell of.
+  if (launcher == nullptr && backend.info().one_rank_per_process && !launch.may_be_part)
+    backend.from_process_0({}, launch.processes);
 }
 
 void finish_libraries(const Backend& backend, const Backend* launcher, double limit_s,

@@ -146,6 +146,9 @@ else
   OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_RANK=1 refused 3 "would meet through MPI" -b 8 -e 8
 fi
 OMPI_COMM_WORLD_SIZE=4 refused 4 "OMPI_COMM_WORLD_RANK" -b 8 -e 8
+RANK=1 WORLD_SIZE=4 PET_NNODES=2 PET_NPROC_PER_NODE=2 MASTER_ADDR=127.0.0.1 refused 4 "RANK=1 counts pods" --backend loopback
+MV2_COMM_WORLD_RANK=0 MV2_COMM_WORLD_SIZE=2 refused 4 "MV2_COMM_WORLD_RANK=0, MV2_COMM_WORLD_SIZE=2 (set by MVAPICH2)" --backend loopback
+OMPI_COMM_WORLD_RANK=1 refused 4 "OMPI_COMM_WORLD_RANK=1, without OMPI_COMM_WORLD_SIZE" --launcher mpi
 refused 2 "--launcher slurm: not set: SLURM_PROCID, SLURM_STEP_NUM_TASKS" --bootstrap slurm
 refused 2 "--launcher: unknown name 'ssh'" --bootstrap ssh
 refused 2 "--launcher: unknown name 'ssh'" --bootstrap ssh --np 2
