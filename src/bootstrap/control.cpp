@@ -1,6 +1,7 @@
 #include "src/bootstrap/control.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -79,7 +80,7 @@ class Joined : public Control {
         log_(std::move(log)),
         store_key_(launch.key_prefix + "control"),
         master_(address_text(launch.master_host, launch.master_port)),
-        where_(master_ + " (MASTER_ADDR and MASTER_PORT)") {
+        where_(fmt::format("{} ({} and {})", master_, launch.host_name, launch.port_name)) {
     // One process on each host says that it waits for rank 0.
     const bool speaks = launch.process <= 1 || launch.local_process == 0;
     notice_.emplace(speaks ? log_ : say_nothing);
@@ -111,7 +112,8 @@ class Joined : public Control {
       notice_.reset();
     } catch (const Error& error) {
       const bool had_time = error.code() == Exit::timed_out;  // whoever is missing
-      failed_early_ = !had_time && !unknown_.suspected();     // nobody comes to a name that is none
+      // Nobody comes to a name that is none, or to another host.
+      failed_early_ = !had_time && !unknown_.suspected() && is_own_ != false;
       throw;
     }
   }
@@ -200,9 +202,9 @@ class Joined : public Control {
       if (launch_.listener >= 0)
         throw Error(fmt::format("CCL_LISTENER={} is not a socket that listens: {}",
                                 launch_.listener, error.code().message()));
-      const std::string why =
-          fmt::format("rank 0 cannot listen on port {} (MASTER_PORT): {}; another job?",
-                      launch_.master_port, error.code().message());
+      const std::string why = fmt::format(
+          "rank 0 cannot listen on port {} ({}): {}; another job? Set another MASTER_PORT",
+          launch_.master_port, launch_.port_name, error.code().message());
       tell_who_listens_here(why);
       throw Error(why);
     }
@@ -228,8 +230,9 @@ class Joined : public Control {
     if (server_)
       notice_->set([this] {
         const std::vector<std::string> missing = server_->missing();
-        return fmt::format("{}: {}{}", more_processes(launch_, missing.size()), join_names(missing),
-                           launch_.by_np() ? "" : " (alone: --launcher local)");
+        return fmt::format("{}: {}{}{}", more_processes(launch_, missing.size()),
+                           join_names(missing), launch_.by_np() ? "" : " (alone: --launcher local)",
+                           for_this_host());
       });
     else if (launch_.launcher == "environment")
       notice_->set("the other processes, with rank 0 at " + master_ + ", which names them");
@@ -324,20 +327,59 @@ class Joined : public Control {
     }
   }
 
+  // Learns whether rank 0's address is one of this host's. An agent's store may be on any host.
+  void ask_whose_address() try {
+    if (is_own_ || launch_.agent_store || launch_.by_np() || unknown_.suspected()) return;
+    is_own_ = any_is_own(resolve(launch_.master_host, launch_.master_port,
+                                 std::min(deadline_, deadline_in(patience_s))));
+  } catch (const std::system_error&) {  // a name that is not known yet
+  }
+
+  // Returns what is wrong with rank 0's address if nobody is found there.
+  std::string wrong_address() const {
+    if (!is_own_ || *is_own_ == (launch_.process == 0)) return {};
+    if (launch_.process != 0)
+      return fmt::format("; {} is this host itself: if rank 0 is on another host, set MASTER_ADDR",
+                         launch_.master_host);
+    return fmt::format(
+        "; {} is no address of this host, {}, which is rank 0's and has {}; set MASTER_ADDR to one "
+        "that all ranks reach",
+        launch_.master_host, this_host(), fmt::join(host_addresses(), ", "));
+  }
+
+  // Returns a warning for ranks on other hosts, which nobody has announced.
+  std::string for_this_host() const {
+    const bool is_given = launch_.host_name == "MASTER_ADDR" && !launch_.by_np();
+    if (!is_given || address_to_listen_on(launch_.master_host).empty()) return {};
+    return fmt::format("; MASTER_ADDR={} is for ranks on this host only", launch_.master_host);
+  }
+
   // Finds rank 0. An address may be a previous run's, or its host not be reachable yet: asked for
   // again each time. A server that is known to be this job's may be slow to answer; a store's
-  // address may be stale.
+  // address may be stale. Another host's address may lead to rank 0: that of a Kubernetes Service,
+  // or of a router.
   void find() {
     using namespace std::chrono_literals;
     std::string why;
     notice_->set("rank 0 at " + where_);
+    const TimePoint patient_until = deadline_in(patience_s);
+    if (launch_.process == 0) ask_whose_address();
     for (std::chrono::milliseconds pause = 10ms; std::chrono::steady_clock::now() < deadline_;
          pause = std::min(2 * pause, std::chrono::milliseconds(500ms))) {
       why.clear();
+      const bool elsewhere = launch_.process == 0 && is_own_ == false;
       const std::optional<ServerAddress> address = look_up(why);
-      if (address && try_one(*address, launch_.agent_store ? deadline_in(10) : deadline_, why))
-        return;
+      const TimePoint until = launch_.agent_store ? deadline_in(10)
+                              : elsewhere         ? deadline_in(patience_s)
+                                                  : deadline_;
+      if (address && try_one(*address, until, why)) return;
+      ask_whose_address();
+      why += wrong_address();
       notice_->set(fmt::format("rank 0 at {}: {}", where_, why));
+      if (elsewhere && server_->missing().size() < static_cast<std::size_t>(launch_.processes))
+        return attach();  // others come
+      if (elsewhere && !launch_.names_come_late && std::chrono::steady_clock::now() > patient_until)
+        throw Error(fmt::format("rank 0 does not find itself at {}: {}", where_, why));
       if (unknown_.suspected()) pause = 1s;
       std::this_thread::sleep_until(std::min(std::chrono::steady_clock::now() + pause, deadline_));
     }
@@ -356,6 +398,7 @@ class Joined : public Control {
         others_, master_, options_.init_timeout_s));
   }
 
+  static constexpr double patience_s = 3;  // with an address that is not rank 0's
   Launch launch_;
   JoinOptions options_;
   TimePoint deadline_;
@@ -363,7 +406,8 @@ class Joined : public Control {
   std::string store_key_, master_, where_, token_;
   bool failed_early_ = false;  // while processes may be on their way
   UnknownName unknown_;
-  std::string others_;  // the process 0 of other settings that was there last
+  std::optional<bool> is_own_;  // rank 0's address is this host's; nullopt: not known
+  std::string others_;          // the process 0 of other settings that was there last
   LinkOptions link_options_;
   std::unique_ptr<ControlServer> server_;
   std::unique_ptr<ControlClient> link_;
@@ -374,16 +418,19 @@ class Joined : public Control {
 
 std::unique_ptr<Control> alone() { return std::make_unique<Alone>(); }
 
-void decline(const Launch& launch, const Failure& why, double limit_s) {
+bool decline(const Launch& launch, const Failure& why, double limit_s) {
   const bool mpirun_ends_all = launch.master_host.empty();
-  if (launch.processes == 1 || launch.by_np() || mpirun_ends_all) return;
+  if (launch.processes == 1 || launch.by_np() || mpirun_ends_all) return false;
   JoinOptions options;
   options.init_timeout_s = limit_s;
   options.refusal = why;
   try {
     Joined(launch, options, nullptr, say_nothing).meet();
-  } catch (const std::exception&) {  // all who are there have heard, or nobody can be told
+  } catch (const FailureThrown&) {  // all who are there have heard
+    return true;
+  } catch (const std::exception&) {  // nobody can be told
   }
+  return false;
 }
 
 std::unique_ptr<Control> join(const Launch& launch, const JoinOptions& options,

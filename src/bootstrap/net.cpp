@@ -138,6 +138,17 @@ Endpoints resolve(const std::string& host, int port, TimePoint deadline,
   return std::move(found.endpoints);
 }
 
+bool any_is_own(const Endpoints& addresses) {
+  return std::any_of(addresses.begin(), addresses.end(), [](const tcp::endpoint& endpoint) {
+    asio::io_context io;
+    tcp::socket socket(io);
+    std::error_code error;
+    socket.open(endpoint.protocol(), error);
+    if (!error) socket.bind({endpoint.address(), 0}, error);
+    return error.value() != EADDRNOTAVAIL && error.value() != EAFNOSUPPORT;
+  });
+}
+
 void UnknownName::answered(const std::string& host, std::error_code error) {
   constexpr int believed = 3;
   answers_ = error == asio::error::host_not_found ? answers_ + 1 : 0;
@@ -162,7 +173,9 @@ tcp::socket connect_once(asio::io_context& io, const Endpoints& addresses, TimeP
       socket.set_option(tcp::no_delay(true));
       return socket;
     }
-    why = address_text(addresses[i].address().to_string(), addresses[i].port());
+    const bool is_last = i + 1 == addresses.size();
+    why += address_text(addresses[i].address().to_string(), addresses[i].port());
+    if (!is_last) why += ": " + error.message() + "; ";
   }
   throw std::system_error(error, why);
 }

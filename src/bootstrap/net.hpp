@@ -47,6 +47,9 @@ Endpoints look_up_name(const std::string& host, int port);
 Endpoints resolve(const std::string& host, int port, TimePoint deadline,
                   std::function<Endpoints(const std::string&, int)> look_up = look_up_name);
 
+// Returns true if one of the addresses is this host's, or the system cannot tell.
+bool any_is_own(const Endpoints& addresses);
+
 // Returns the host that MASTER_ADDR, or what else is called `name`, says: an address of IPv6 without its
 // brackets. Throws UsageError on a port, a scheme and whatever else no host has.
 std::string host_alone(std::string_view name, const std::string& text);
@@ -63,8 +66,8 @@ class UnknownName {
 };
 
 // Connects to the first address that answers; those before it get their share of the time. One
-// attempt each; throws std::system_error (asio::error::timed_out at the deadline). `io` must have
-// no other work.
+// attempt each; throws std::system_error with all addresses and the last one's error
+// (asio::error::timed_out at the deadline). `io` must have no other work.
 asio::ip::tcp::socket connect_once(asio::io_context& io, const Endpoints& addresses,
                                    TimePoint deadline);
 

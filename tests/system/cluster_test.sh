@@ -117,6 +117,33 @@ END
   "$cluster" down
 done
 
+# Rank 0 is not where its variables say: on the second host of three.
+cluster_up 3
+lost() { # expected code, rank that is looked at, words of it, NAME=VALUE...
+  local code=$1 rank=$2 words=$3 host=1 i; shift 3
+  pids=()
+  for i in 0 1 2; do
+    timeout 100 "$cluster" exec "${CCL_CLUSTER}$host" env "$@" RANK=$i SLURM_PROCID=$i "$bin/all_reduce_perf" --launcher "$launcher" \
+      --backend gloo -b 8 -e 8 -n 2 --init-timeout 10 >"$work/out.$i" 2>"$work/err.$i" </dev/null &
+    pids+=("$!")
+    host=$(((host + 1) % 3))
+  done
+  wait "${pids[rank]}"
+  i=$?
+  [ $i -eq "$code" ] && pass "$words" || fail "$words: rank $rank: exit $i, expected $code"
+  expect_in "$work/err.$rank" "$words"
+  wait
+}
+launcher=slurm
+lost 4 0 "rank 0 does not find itself at ${CCL_CLUSTER}0:12001 (SLURM_STEP_NODELIST and SLURM_STEP_RESV_PORTS)" \
+  SLURM_STEP_NUM_TASKS=3 SLURM_STEP_NUM_NODES=3 SLURM_STEP_NODELIST="$CCL_CLUSTER[0-2]" SLURM_STEP_RESV_PORTS=12001
+expect_in "$work/err.0" "set MASTER_ADDR"
+launcher=env
+lost 4 0 "10.77.0.3 is no address of this host, ${CCL_CLUSTER}1, which is rank 0's" WORLD_SIZE=3 MASTER_ADDR=10.77.0.3
+lost 5 1 "127.0.0.1 is this host itself: if rank 0 is on another host, set MASTER_ADDR" WORLD_SIZE=3 MASTER_ADDR=127.0.0.1
+expect_in "$work/err.0" "MASTER_ADDR=127.0.0.1 is for ranks on this host only"
+"$cluster" down
+
 # A cable is pulled: nothing says goodbye; the limits of waits end the run.
 cluster_up 3
 : >"$work/out.0"

@@ -112,6 +112,28 @@ TEST(ConnectOnce, NobodyIsAnErrorThatNamesTheAddress) {
   EXPECT_THROW(connect_once(io, {}, deadline_in(30)), std::system_error);
 }
 
+TEST(ConnectOnce, NamesEveryAddressThatFailed) {
+  const int a = reserved_port(), b = reserved_port();
+  asio::io_context io;
+  try {
+    connect_once(io, {on_loopback(a)[0], on_loopback(b)[0]}, deadline_in(30));
+    FAIL();
+  } catch (const std::system_error& error) {
+    EXPECT_EQ(error.what(), "127.0.0.1:" + std::to_string(a) + ": Connection refused; 127.0.0.1:" +
+                                std::to_string(b) + ": Connection refused");
+  }
+}
+
+TEST(Addresses, OfThisHostAreKnown) {
+  const auto own = [](const char* text) { return any_is_own({{asio::ip::make_address(text), 1}}); };
+  EXPECT_TRUE(own("127.0.0.1"));
+  EXPECT_TRUE(own("127.0.1.1"));
+  EXPECT_FALSE(own("198.51.100.7"));  // of nobody: RFC 5737
+  EXPECT_FALSE(own("2001:db8::7"));
+  for (const std::string& address : host_addresses()) EXPECT_TRUE(own(address.c_str()));
+  EXPECT_FALSE(any_is_own({}));
+}
+
 TEST(UnknownName, IsBelievedAfterThreeAnswersInARow) {
   UnknownName name;
   const auto ask = [&](std::error_code error) { name.answered("nosuch", error); };

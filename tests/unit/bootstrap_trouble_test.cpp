@@ -23,6 +23,7 @@ using test::Outcome;
 using test::RawSocket;
 using test::reserved_port;
 using test::run_all;
+using testing::AllOf;
 using testing::HasSubstr;
 
 constexpr const char* key = "ccl-tests/none/0/control";
@@ -377,6 +378,45 @@ TEST(MasterAddress, ThatDoesNotResolveIsNamedByEveryRank) {
     EXPECT_EQ(outcome.code, 2);
     EXPECT_THAT(outcome.message, HasSubstr("there is no such name as 'no-such-host.invalid'"));
   }
+}
+
+// Of nobody: RFC 5737.
+constexpr const char* elsewhere = "198.51.100.7";
+
+TEST(MasterAddress, OfAnotherHostEndsRank0WithItsName) {
+  Launch launch = at_process_0(0, 3, reserved_port());
+  launch.master_host = elsewhere;
+  launch.host_name = "SLURM_STEP_NODELIST";
+  const Outcome outcome = run_all({member(launch)})[0];
+  EXPECT_EQ(outcome.code, 4);
+  EXPECT_THAT(outcome.message, AllOf(HasSubstr("(SLURM_STEP_NODELIST and MASTER_PORT)"),
+                                     HasSubstr("198.51.100.7 is no address of this host"),
+                                     HasSubstr("set MASTER_ADDR")));
+}
+
+// That of a Service may lead to rank 0 only when its pod is ready.
+TEST(MasterAddress, OfAnotherHostIsWaitedForOnKubernetes) {
+  Launch launch = at_process_0(0, 3, reserved_port());
+  launch.master_host = elsewhere;
+  launch.names_come_late = true;
+  const Outcome outcome = run_all({member(launch, 4)})[0];
+  EXPECT_EQ(outcome.code, 5);
+  EXPECT_THAT(outcome.message, HasSubstr("no address of this host"));
+}
+
+// A router leads the others to rank 0, which does not reach itself through it.
+TEST(MasterAddress, OfAnotherHostThatOthersReachIsGoodEnough) {
+  const int port = reserved_port();
+  Launch first = at_process_0(0, 3, port);
+  first.master_host = elsewhere;
+  expect_good(
+      run_all({member(first), member(at_process_0(1, 3, port)), member(at_process_0(2, 3, port))}));
+}
+
+TEST(MasterAddress, OfThisHostIsSuspectedByOtherRanks) {
+  const Outcome outcome = run_all({member(at_process_0(1, 3, reserved_port()), 0.5)})[0];
+  EXPECT_EQ(outcome.code, 5);
+  EXPECT_THAT(outcome.message, HasSubstr("127.0.0.1 is this host itself: if rank 0 is on another"));
 }
 
 }  // namespace
