@@ -49,6 +49,9 @@ refused "use two files, or --base CMD"
 refused "--base needs --head or --aa" --base true
 refused "exclude each other" --base true --head true --aa
 refused "exclude each other" "$work/base.jsonl" "$work/head.jsonl" --aa
+for flag in --pairs=3 --max-pairs=20 --time-budget=90s --probe-limit=2; do
+  refused "${flag%=*}: two files are compared as they are, and nothing is run; accepted: with --base CMD" "$work/base.jsonl" "$work/head.jsonl" "$flag"
+done
 refused "--threshold: '0'" "$work/base.jsonl" "$work/head.jsonl" --threshold 0
 refused "--json: 'x.txt'" "$work/base.jsonl" "$work/head.jsonl" --json x.txt
 refused "--foo" --foo
@@ -162,4 +165,15 @@ left=$(cat "$work/pid")
 for _ in $(seq 50); do kill -0 "$left" 2>/dev/null || break; sleep 0.1; done  # whoever inherits it must notice its end
 if kill -0 "$left" 2>/dev/null; then fail "process $left is left"; else pass "no process is left"; fi
 [ -z "$(ls "$work/tmp")" ] || fail "the temporary folder is left: $(ls "$work/tmp")"
+rm "$work/pid"
+TMPDIR=$work/tmp "${live[@]}" --base "sh $work/slow" --aa >"$work/out" 2>"$work/err" &
+tool=$!
+for _ in $(seq 200); do [ -s "$work/pid" ] && break; sleep 0.1; done
+kill -KILL "$tool"
+wait "$tool" 2>/dev/null
+left=$(cat "$work/pid")
+for _ in $(seq 100); do [ -d "/proc/$left" ] || [ -n "$(ls "$work/tmp")" ] || break; sleep 0.1; done
+if [ -d "/proc/$left" ] || [ -n "$(ls "$work/tmp")" ]; then fail "SIGKILL: process $left or $(ls "$work/tmp") is left"; else pass "SIGKILL"; fi
+TMPDIR=$work/none run 4 "TMPDIR that does not exist" "${live[@]}" --base "$work/fake 1" --aa
+expect_in "$work/err" "cannot make a folder in $work/none (TMPDIR): No such file or directory; set TMPDIR to a folder that takes new files"
 finish

@@ -109,6 +109,22 @@ TEST_F(CompareFiles, SaysIfASingleRunIsUnreliable) {
   EXPECT_THAT(report.notes, Not(Contains(HasSubstr("base.jsonl: do not quote"))));
 }
 
+// --duration and -N measure each row again and again.
+TEST_F(CompareFiles, RowsOfManyCyclesHaveAnInterval) {
+  const auto report_of = [&](int cycles, double seconds) {
+    const auto file = [&](const std::string& name, double time) {
+      NamedRun run = run_of("", time);
+      run.run.rows.resize(static_cast<std::size_t>(cycles), run.run.rows.front());
+      return write(name, {run});
+    };
+    return compare_files(file("base.jsonl", 1e-5), file("head.jsonl", seconds), 0.05);
+  };
+  const Report many = report_of(8, 1.3e-5);
+  EXPECT_THAT(many.notes, Not(Contains(HasSubstr("no time has an interval"))));
+  EXPECT_EQ(verdict_text(many.comparison.rows.front()), "slower?");
+  EXPECT_THAT(report_of(3, 1.3e-5).notes, Contains(HasSubstr("nor have rows of two to five")));
+}
+
 TEST_F(CompareFiles, SaysWhatDrawsRunsOfTwoLibraries) {
   NamedRun other = run_of("");
   other.run.info.backend = "mpi";

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
 #include "src/core/error.hpp"
 #include "src/core/output_file.hpp"
@@ -142,7 +143,16 @@ Arguments parse(const std::vector<std::string>& words) {
     return true;
   });
   a.help = !read_flags(set, line, "ccl_compare");
-  if (!a.help) check(a);
+  if (a.help) return a;
+  check(a);
+  const std::set<std::string> of_commands = {"--pairs", "--max-pairs", "--time-budget",
+                                             "--probe-limit"};
+  for (const GivenFlag& given : line.given)
+    if (!a.files.empty() && of_commands.contains(given.flag->names.front()))
+      throw UsageError(
+          fmt::format("{}: two files are compared as they are, and nothing is run; "
+                      "accepted: with --base CMD",
+                      given.flag->names.front()));
   return a;
 }
 

@@ -159,7 +159,8 @@ Report compare_files(const std::string& base_path, const std::string& head_path,
     if (std::ranges::none_of(result.rows,
                              [](const RowResult& row) { return row.interval.has_value(); }))
       report.notes.push_back(
-          "no time has an interval (runs with -n have none): nothing can be said of single runs");
+          "no time has an interval: runs with -n have none, nor have rows of two to five cycles; "
+          "nothing can be said of single runs");
   } else {
     result.rows = judge(matched, threshold);
     const std::size_t fewest = fewest_pairs(matched.rows.size());

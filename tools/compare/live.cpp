@@ -1,6 +1,8 @@
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <poll.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -40,6 +42,44 @@ bool is_size_flag(const std::string& word) {
          (word.size() == 2 || std::isdigit(static_cast<unsigned char>(word[2])) != 0);
 }
 
+// A copy of this process, which ends a command and removes the folder if this process is killed.
+class Keeper {
+ public:
+  // To be made before there are threads.
+  explicit Keeper(const std::string& folder) {
+    std::array<int, 2> pipe{};
+    if (::pipe2(pipe.data(), O_CLOEXEC) != 0) return;
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      ::setsid();  // a signal to this process's group does not mean it
+      ::close(pipe[1]);
+      pid_t group = 0;
+      for (pid_t next = 0; ::read(pipe[0], &next, sizeof(next)) == sizeof(next);) group = next;
+      if (group > 0) ::kill(-group, SIGKILL);
+      std::error_code ignored;
+      std::filesystem::remove_all(folder, ignored);
+      ::_exit(0);
+    }
+    ::close(pipe[0]);
+    to_ = pipe[1];
+  }
+  ~Keeper() {
+    ::close(to_);
+    if (pid_ > 0) ::waitpid(pid_, nullptr, 0);
+  }
+  Keeper(const Keeper&) = delete;
+  Keeper& operator=(const Keeper&) = delete;
+
+  // Tells the process group that runs now; 0: none.
+  void tell(pid_t group) const {
+    [[maybe_unused]] const auto written = ::write(to_, &group, sizeof(group));
+  }
+
+ private:
+  int to_ = -1;
+  pid_t pid_ = -1;
+};
+
 // A command that did not end with 0.
 class CommandFailed : public Error {
  public:
@@ -50,10 +90,14 @@ class CommandFailed : public Error {
 // destructor ends the group.
 class Running {
  public:
-  explicit Running(const std::string& command)
-      : child_(start_child({"/bin/sh", {"sh", "-c", "exec >/dev/null\n" + command}})) {}
+  Running(const std::string& command, const Keeper& keeper)
+      : child_(start_child({"/bin/sh", {"sh", "-c", "exec >/dev/null\n" + command}})),
+        keeper_(keeper) {
+    keeper_.tell(child_.pid());
+  }
   ~Running() {
     if (!child_.status()) end();
+    keeper_.tell(0);
   }
   Running(const Running&) = delete;
   Running& operator=(const Running&) = delete;
@@ -105,14 +149,16 @@ class Running {
   }
 
   Child child_;
+  const Keeper& keeper_;
   std::string line_, last_;
 };
 
 // Runs `command` with /bin/sh and waits for its end. Throws CommandFailed with the exit code and
 // the last line of the command's stderr if it fails. `shown`: the command as the user knows it.
-void run(const SignalPipe& signals, const std::string& command, const std::string& shown) {
+void run(const SignalPipe& signals, const Keeper& keeper, const std::string& command,
+         const std::string& shown) {
   if (const int signal = signals.next()) throw Interrupted{signal};
-  Running running(command);
+  Running running(command, keeper);
   const ChildStatus status = running.wait(signals);
   if (status.code == 0) return;
   const std::string name = quote(shown, shown_path_characters);
@@ -137,8 +183,8 @@ class Sides {
     const bool own_sizes = chooses_sizes(commands_.base) || chooses_sizes(commands_.head);
     const char* const name = side == Side::base ? "base" : "head";
     try {
-      compare::run(signals_, with_flags(command, file, own_sizes ? std::set<std::size_t>() : sizes),
-                   command);
+      compare::run(signals_, keeper_,
+                   with_flags(command, file, own_sizes ? std::set<std::size_t>() : sizes), command);
     } catch (const CommandFailed&) {
       // Whatever code a launcher made of it.
       if (auto run = found_before_it_failed(command, file)) check_right({name, std::move(*run)});
@@ -184,6 +230,7 @@ class Sides {
 
   const Commands& commands_;
   ScratchFolder folder_{"ccl-compare-"};
+  Keeper keeper_{folder_.path()};
   SignalPipe signals_;
   std::size_t runs_ = 0;
 };

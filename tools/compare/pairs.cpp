@@ -20,10 +20,11 @@ RowTime time_of(const Measurement& cell, JudgedBy by) {
   return time;
 }
 
-double median_seconds(const std::vector<RowTime>& times) {
+// Returns the median of a row's cycles and its interval, which fewer than six have not.
+RowTime median_of(const std::vector<RowTime>& times) {
   std::vector<double> values;
   for (const RowTime& time : times) values.push_back(time.seconds);
-  return median(values);
+  return {median(values), median_interval(values)};
 }
 
 bool beyond(double ratio, double threshold) {
@@ -38,8 +39,8 @@ bool within(const std::optional<Interval>& interval, double threshold) {
 RowResult described(const RowKey& key, const RowPairs& pairs, double threshold) {
   RowResult row;
   row.key = key;
-  row.base_s = median_seconds(pairs.base);
-  row.head_s = median_seconds(pairs.head);
+  row.base_s = median_of(pairs.base).seconds;
+  row.head_s = median_of(pairs.head).seconds;
   row.ratio = std::exp(median(pairs.log_ratios()));
   row.pairs = pairs.size();
   row.flagged = beyond(row.ratio, threshold);
@@ -101,7 +102,7 @@ RunTimes times_of(const RecordedRun& run, JudgedBy by) {
   cycles.merge(passes);  // of rows that were killed before they had one of all passes
   RunTimes times;
   for (const auto& [key, values] : cycles)
-    times[key] = values.size() == 1 ? values.front() : RowTime{median_seconds(values), {}};
+    times[key] = values.size() == 1 ? values.front() : median_of(values);
   return times;
 }
 
