@@ -71,10 +71,15 @@ void Heartbeat::clear() {
   wipe();
 }
 
-// A line that cannot be written is lost.
-void Heartbeat::show(const std::string& text) const {
-  std::fputs(text.c_str(), out_);
-  std::fflush(out_);
+void Heartbeat::show(const std::string& text) {
+  const bool written = std::fputs(text.c_str(), out_) >= 0 && std::fflush(out_) == 0;
+  if (!written && out_ != stderr && lost_.empty())
+    lost_ = fmt::format("--heartbeat: a line cannot be written: {}", std::strerror(errno));
+}
+
+std::string Heartbeat::lost() const {
+  const std::lock_guard lock(mutex_);
+  return lost_;
 }
 
 void Heartbeat::wipe() {

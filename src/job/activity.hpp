@@ -92,10 +92,12 @@ class Heartbeat {
   void begin();
   // Wipes the status line, so that a row can be printed.
   void clear();
+  // Returns why a line of the file is lost; empty: none is.
+  std::string lost() const;
 
  private:
   void beat(const std::stop_token& stop);
-  void show(const std::string& text) const;
+  void show(const std::string& text);
   void wipe();  // under the mutex
 
   const Activity& activity_;
@@ -103,7 +105,8 @@ class Heartbeat {
   std::FILE* out_;
   bool terminal_;
   bool shown_ = false;  // a status line is on the terminal
-  std::mutex mutex_;
+  std::string lost_;
+  mutable std::mutex mutex_;
   std::jthread thread_;
 };
 

@@ -174,7 +174,12 @@ class ProcessRun {
         [this](std::string_view line) { process_.log(std::string(line)); });
   }
 
-  int write_end(const RanksEnd& end) const {
+  int write_end(RanksEnd end) const {
+    if (const std::string lost = heartbeat_ ? heartbeat_->lost() : ""; !lost.empty()) {
+      process_.log(lost);
+      if (end.failure == 0) end.failure = exit_code(Exit::failed);
+      end.errors.push_back(lost);
+    }
     if (hooks_.write_end) return hooks_.write_end(end);
     return end.failure != 0 ? end.failure : end.exit_code;
   }

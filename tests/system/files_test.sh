@@ -209,6 +209,10 @@ else
   fail "killed: $(cat "$work/last.prom" "$work/last.v")"
 fi
 
+# A line every 10 s, which the file has no room for.
+timeout 240 "$bin/all_reduce_perf" --backend loopback -b 8 -e 8 -n 2 -t 2 --duration 12 --heartbeat /dev/full --verdict "$work/full.v" >"$work/full.out" 2>"$work/full.err" &
+full=$!
+
 # Files that a container mounts, and files in a folder that takes no new one, are written in place.
 cat >"$work/in_place" <<'SH'
 all_reduce_perf=$1 compare=$2 quick="--backend loopback -b 8 -e 8 -n 2 -t 2"
@@ -247,6 +251,11 @@ if "${other_user[@]}" test -x "$bin/all_reduce_perf" 2>/dev/null; then
 else
   echo "SKIP: programs cannot be run as another user here"
 fi
+
+wait "$full"
+if [ $? -eq 4 ]; then pass "--heartbeat on a full disk"; else fail "--heartbeat on a full disk: $(cat "$work/full.out")"; fi
+expect_in "$work/full.err" "--heartbeat: a line cannot be written: No space left on device"
+expect_in "$work/full.v" '"complete":false,"exit_code":4'
 
 # Found before anything is measured.
 mkdir "$work/folder.json"
