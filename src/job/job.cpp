@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "src/backends/registry.hpp"
+#include "src/bootstrap/claims.hpp"
 #include "src/bootstrap/control_frame.hpp"
 #include "src/bootstrap/local_processes.hpp"
 #include "src/core/clock.hpp"
@@ -74,13 +75,26 @@ std::string asked_launcher(const std::vector<std::string>& arguments) {
   return asked;
 }
 
-// The others would wait for a process that has refused its command line.
-void tell_others(const std::vector<std::string>& arguments, const Error& e) {
-  try {
-    decline(detect_launch(process_environment(), asked_launcher(arguments)),
-            {exit_code(e.code()), e.what()});
-  } catch (const Error&) {  // nobody knows where they are
-  }
+// Tells the job's other processes why this one ends, and prints it. What is wrong in what the user
+// gave is wrong in all processes: process 0 says it for those who have told it, or whose mpirun ends
+// all. of_command_line: it does not depend on the host; otherwise one process of each host says it.
+void end_early(const std::string& program, const Error& e, const std::optional<Launch>& launch,
+               bool of_command_line) {
+  const bool may_be_said = dynamic_cast<const UsageError*>(&e) != nullptr && launch &&
+                           launch->process != 0 && !launch->by_np();
+  if (!may_be_said) print_failure(program, e);
+  const bool is_heard = launch && decline(*launch, {exit_code(e.code()), e.what()});
+  if (!may_be_said || is_heard) return;
+  const auto programs = process_environment()("OMPI_NUM_APP_CTX");  // mpirun -n 1 A : -n 2 B
+  const bool one_line = of_command_line && programs.value_or("1") == "1";
+  if (!launch->master_host.empty() || (!one_line && launch->local_process <= 0))
+    print_failure(program, e);
+}
+
+std::optional<Launch> launch_by_arguments(const std::vector<std::string>& arguments) try {
+  return detect_launch(process_environment(), asked_launcher(arguments));
+} catch (const Error&) {  // nobody knows where the others are
+  return std::nullopt;
 }
 
 // Returns what tells jobs apart whose ranks come to one port by chance.
@@ -255,6 +269,19 @@ void say(const std::string& program, const std::string& line) {
   print_error(fmt::format("{}: [{}] {}\n", program, this_host(), line));
 }
 
+bool is_first_process(const std::string& launcher) {
+  try {
+    return detect_launch(process_environment(), launcher).process == 0;
+  } catch (const Error&) {  // what is wrong there is said elsewhere
+    return !is_claimed_not_first(process_environment());
+  }
+}
+
+int print_page(const std::string& page, const std::vector<std::string>& arguments) {
+  if (is_first_process(asked_launcher(arguments))) fmt::print("{}", page);
+  return exit_code(Exit::passed);
+}
+
 int run_job(const JobSetup& asked, const RankBody& body, const JobHooks& hooks) {
   const double started_s = monotonic_seconds();
   JobSetup options = asked;
@@ -263,8 +290,10 @@ int run_job(const JobSetup& asked, const RankBody& body, const JobHooks& hooks) 
   try {
     return run_launched(options, launch, body, hooks, started_s, joins);
   } catch (const Error& e) {
-    print_failure(options.program, e);
-    if (!joins) decline(launch, {exit_code(e.code()), e.what()});
+    if (joins)
+      print_failure(options.program, e);
+    else
+      end_early(options.program, e, launch, false);
     return exit_code(e.code());
   }
 }
@@ -280,8 +309,7 @@ int run_main(const std::string& program, const std::vector<std::string>& argumen
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
     say(program, "cannot write to standard output");
   } catch (const Error& e) {
-    print_failure(program, e);
-    tell_others(arguments, e);
+    end_early(program, e, launch_by_arguments(arguments), true);
     return exit_code(e.code());
   } catch (const std::exception& e) {
     say(program, e.what());

@@ -37,6 +37,13 @@ int run_job(const JobSetup& options, const RankBody& body, const JobHooks& hooks
 int run_main(const std::string& program, const std::vector<std::string>& arguments,
              const std::function<int()>& main);
 
+// Returns whether the variables of the launcher (--launcher) say that this is its first process.
+bool is_first_process(const std::string& launcher);
+
+// Prints a page, as --help, in the first process of those that a launcher started with these
+// arguments. Returns the exit code.
+int print_page(const std::string& page, const std::vector<std::string>& arguments);
+
 // Prints a line on stderr behind the program's name and the host's.
 void say(const std::string& program, const std::string& line);
 

@@ -15,13 +15,13 @@
 #include <utility>
 
 #include "src/bootstrap/child_process.hpp"
-#include "src/bootstrap/launch.hpp"
 #include "src/core/deadline.hpp"
 #include "src/core/error.hpp"
 #include "src/core/output_file.hpp"
 #include "src/core/quote.hpp"
 #include "src/core/signals.hpp"
 #include "src/core/write_all.hpp"
+#include "src/job/job.hpp"
 #include "src/options/options.hpp"
 #include "src/record/field_value.hpp"
 #include "src/report/text.hpp"
@@ -226,14 +226,6 @@ std::string first_line(const std::string& program, ExitCodes codes, const ChildE
 }
 
 }  // namespace
-
-bool is_first_process(const std::string& launcher) {
-  try {
-    return detect_launch(process_environment(), launcher).process == 0;
-  } catch (const Error&) {
-    return true;  // what is wrong there is said elsewhere
-  }
-}
 
 bool asks_for_text(const std::function<bool()>& prints) try {
   return prints();

@@ -18,9 +18,6 @@ std::optional<ExitCodes> asked_exit_codes(const std::vector<std::string>& argume
 // Returns prints(): whether a command line prints something and runs nothing; false if it throws.
 bool asks_for_text(const std::function<bool()>& prints);
 
-// Returns whether the variables of the launcher (--launcher) say that this is its first process.
-bool is_first_process(const std::string& launcher);
-
 // The source of the first line: a verdict file (--verdict), nothing but the exit code,
 // or a headline of its own on stdout.
 enum class FirstLine { verdict, none, headline };

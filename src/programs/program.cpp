@@ -75,17 +75,11 @@ int run_program(const Collective& program, int argc, char** argv) {
       return run_monitored(name, arguments, *codes,
                            program.domain.sweeps ? FirstLine::verdict : FirstLine::none);
     const Parsed parsed = parse_options(program, arguments, process_environment());
-    if (parsed.print) {
-      fmt::print("{}", *parsed.print);
-      return exit_code(Exit::passed);
-    }
+    if (parsed.print) return print_page(*parsed.print, arguments);
     if (!program.domain.sweeps)
       return run_init(parsed.options, job_setup(program, parsed.options, arguments));
     if (parsed.options.check.self_check) return self_check(program, stdout);
-    if (parsed.options.output.explain) {
-      fmt::print("{}", explain(program));
-      return exit_code(Exit::passed);
-    }
+    if (parsed.options.output.explain) return print_page(explain(program), arguments);
     if (is_first_process(parsed.options.job.launcher)) mark_unfinished(parsed.options.output);
     const Collective& collective = in_mode(program, parsed.options.sweep.mode);
     return run_sweep(collective, parsed.options, job_setup(collective, parsed.options, arguments));

@@ -24,4 +24,26 @@ for ranks in 1 3 4 8; do
     done
   done
 done
+
+# What is wrong in all ranks' command lines is said once.
+export WORLD_SIZE=3 MASTER_ADDR=127.0.0.1
+for flag in --help --no-such-flag; do
+  code=$([ $flag = --help ] && echo 0 || echo 2)
+  MASTER_PORT=$(free_port)
+  export MASTER_PORT
+  pids=()
+  for rank in 0 1 2; do
+    RANK=$rank timeout 240 "$bin/all_reduce_perf" $flag >"$work/out.$rank" 2>"$work/err.$rank" &
+    pids+=("$!")
+  done
+  for rank in 0 1 2; do
+    wait "${pids[rank]}"
+    [ $? -eq "$code" ] || fail "$flag: rank $rank does not end with $code"
+    [ "$rank" = 0 ] || [ ! -s "$work/out.$rank" ] && { [ "$rank" = 0 ] || [ ! -s "$work/err.$rank" ]; } ||
+      fail "$flag: rank $rank prints: $(cat "$work/out.$rank" "$work/err.$rank")"
+  done
+  [ "$(cat "$work/out.0" "$work/err.0" | grep -cE '^Usage|no-such-flag')" -eq 1 ] && pass "$flag of 3 ranks" || fail "$flag of 3 ranks: $(cat "$work/err.0")"
+done
+MASTER_PORT=$(free_port) RANK=1 run 2 "a wrong flag that rank 0 does not hear of" "$bin/all_reduce_perf" --no-such-flag
+expect_in "$work/err" "unknown option '--no-such-flag'"
 finish

@@ -71,6 +71,12 @@ if [ "$(nproc)" -ge 2 ]; then
   expect_in "$work/out" "# WARNING: 1 CPUs for 4 busy threads"
   expect_in "$work/out" "allow more CPUs (srun -c 2, or SRUN_CPUS_PER_TASK=2 in front of srun: the job has 2 CPUs"
 fi
+run 2 "a wrong flag of 3 tasks" srun -n 3 --overcommit "$bin/all_reduce_perf" --no-such-flag
+[ "$(grep -c 'unknown option' "$work/err")" -eq 1 ] || fail "a wrong flag is not said once: $(cat "$work/err")"
+run 0 "a page of 3 tasks" srun -n 3 --overcommit "$bin/all_reduce_perf" --help
+[ "$(grep -c '^Usage' "$work/out")" -eq 1 ] || fail "--help is not printed once"
+run 4 "a step's number alone" env SLURM_PROCID=1 "$bin/all_reduce_perf" --backend gloo "${arguments[@]}"
+expect_in "$work/err" "SLURM_PROCID=1, without SLURM_STEP_NUM_TASKS (set by srun)"
 run 2 "--bootstrap slurm outside srun" salloc -n 3 --overcommit "$bin/all_reduce_perf" --bootstrap slurm
 expect_in "$work/err" "not set: SLURM_PROCID, SLURM_STEP_NUM_TASKS;"
 run 0 "variables by hand within srun" srun -n 3 --overcommit bash -c 'RANK=$((2 - SLURM_PROCID)) WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT='"$(free_port)"' exec "$@"' _ \

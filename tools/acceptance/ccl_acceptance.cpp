@@ -21,15 +21,10 @@ int main(int argc, char** argv) {
     if (codes && !asks_for_text(prints))
       return run_monitored("ccl_acceptance", words, *codes, FirstLine::headline);
     const acceptance::Arguments arguments = acceptance::parse(words);
-    if (arguments.help) {
-      fmt::print("{}", help_of(acceptance::texts(), acceptance::declare_flags));
-      return exit_code(Exit::passed);
-    }
+    if (arguments.help)
+      return print_page(help_of(acceptance::texts(), acceptance::declare_flags), words);
     const acceptance::Plan plan = acceptance::plan_of(arguments);
-    if (arguments.print_plan) {
-      fmt::print("{}", acceptance::plan_text(plan));
-      return exit_code(Exit::passed);
-    }
+    if (arguments.print_plan) return print_page(acceptance::plan_text(plan), words);
     verify::PatternCache patterns;
     return acceptance::run_acceptance(arguments, plan, words, patterns, run_job,
                                       acceptance::RealHost());

@@ -17,11 +17,6 @@
 namespace ccl_tests::mesh {
 namespace {
 
-int help() {
-  fmt::print("{}", help_of(texts(), declare_flags));
-  return exit_code(Exit::passed);
-}
-
 // Throws UsageError if the job has another number of ranks than the mesh or if a pattern cannot run in
 // groups of its size, Unsupported if a GPU is used.
 void check_job(const Arguments& a, const Process& process, int ranks) {
@@ -105,7 +100,7 @@ int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   return run_main("mesh_perf", words, [&] {
     const mesh::Arguments arguments = mesh::parse(words);
-    if (arguments.help) return mesh::help();
+    if (arguments.help) return print_page(help_of(mesh::texts(), mesh::declare_flags), words);
     return mesh::run_mesh(arguments, words);
   });
 }

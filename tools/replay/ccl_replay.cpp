@@ -18,11 +18,6 @@
 namespace ccl_tests::replay {
 namespace {
 
-int help() {
-  fmt::print("{}", help_of(texts(), declare_flags));
-  return exit_code(Exit::passed);
-}
-
 int run_replay(const Arguments& a, const std::vector<std::string>& words) {
   constexpr int groups_at_once = 8;  // with descriptors of their own
   JobSetup job = job_setup(collectives::all_reduce, a.options, words);
@@ -66,7 +61,7 @@ int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   return run_main("ccl_replay", words, [&] {
     const replay::Arguments arguments = replay::parse(words);
-    if (arguments.help) return replay::help();
+    if (arguments.help) return print_page(help_of(replay::texts(), replay::declare_flags), words);
     if (arguments.list) return replay::list(arguments);
     return replay::run_replay(arguments, words);
   });

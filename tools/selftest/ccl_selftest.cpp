@@ -16,14 +16,11 @@
 namespace ccl_tests::selftest {
 namespace {
 
-int list() {
-  for (const FaultKind kind : all_faults()) fmt::print("{:<22} {}\n", name(kind), about(kind));
-  return exit_code(Exit::passed);
-}
-
-int help() {
-  fmt::print("{}", help_of(texts(), declare_flags));
-  return exit_code(Exit::passed);
+std::string list() {
+  std::string lines;
+  for (const FaultKind kind : all_faults())
+    lines += fmt::format("{:<22} {}\n", name(kind), about(kind));
+  return lines;
 }
 
 int run_trial(const Arguments& a, const std::vector<std::string>& words) {
@@ -60,8 +57,9 @@ int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   return run_main("ccl_selftest", words, [&] {
     const selftest::Arguments arguments = selftest::parse(words);
-    if (arguments.help) return selftest::help();
-    if (arguments.list) return selftest::list();
+    if (arguments.help)
+      return print_page(help_of(selftest::texts(), selftest::declare_flags), words);
+    if (arguments.list) return print_page(selftest::list(), words);
     return selftest::run_trial(arguments, words);
   });
 }
