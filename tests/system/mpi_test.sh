@@ -291,7 +291,49 @@ if tries mpich && there openmpi && there mpich; then
   done
   run 0 "--launcher local beside them" "${left_of_openmpi[@]}" PMI_RANK=0 PMI_SIZE=3 "$bin/all_reduce_perf" --launcher local --backend gloo -t 3 -b 8 -e 8 -n 2
 fi
+# Names that tell of several processes, but of no way to them; PMI of another launcher than Hydra.
+if tries mpich && there mpich; then
+  run 0 "PMI without Hydra's own name" mpirun.mpich -n 3 env -u MPI_LOCALRANKID "$bin/all_reduce_perf" --backend mpi -b 8 -e 8 -n 2
+  expect_in "$work/out" "# Ranks: 3 processes on 1 host"
+  expect_in "$work/out" "(launcher: PMI)"
+  run 0 "PMI of Flux, Gloo" mpirun.mpich -n 3 env -u MPI_LOCALRANKID FLUX_TASK_RANK=0 FLUX_TASK_LOCAL_ID=0 "$bin/all_reduce_perf" --backend gloo -b 8 -e 8 -n 2
+  expect_in "$work/out" "(launcher: Flux)"
+  if unshare -m true 2>/dev/null; then # what MPICH says of it is UCX's
+    for options in ro,size=64m size=64k; do
+      unshare -m bash -c "mount -t tmpfs -o $options none /dev/shm; exec mpirun.mpich -n 2 '$bin/all_reduce_perf' --backend mpi -b 8 -e 8 -n 2" >"$work/out" 2>"$work/err" </dev/null
+      expect_in "$work/err" "mpi-mpich: if MPI_Init fails: /dev/shm $([ $options = size=64k ] && echo "has 65536 B free of 65536 B" || echo "is mounted read-only")"
+    done
+    mpirun.mpich -n 2 unshare -U -r "$bin/all_reduce_perf" --backend mpi -b 8 -e 8 -n 2 >"$work/out" 2>"$work/err" </dev/null
+    expect_in "$work/err" "this rank has a user namespace of its own"
+  else
+    echo "SKIP /dev/shm that MPICH cannot use: no namespaces here"
+  fi
+fi
+if tries openmpi && there openmpi; then
+  for backend in gloo mpi; do
+    mpirun.openmpi -n 3 env -u OMPI_COMM_WORLD_RANK -u OMPI_COMM_WORLD_SIZE -u OMPI_COMM_WORLD_LOCAL_RANK \
+      bash -c "'$bin/all_reduce_perf' --backend $backend -b 8 -e 8 -n 2; echo exit \$?" >"$work/out" 2>"$work/err" </dev/null
+    [ "$(grep -c '^exit 4$' "$work/out")" -eq 3 ] && pass "PMIx's names alone, $backend" || fail "PMIx's names alone, $backend: $(cat "$work/out")"
+    expect_in "$work/err" "PMIX_RANK=2 (set by PMIx: prun, srun --mpi=pmix): this is one of several processes"
+  done
+fi
+# MPI may know of processes of which no variable has told.
+printf 'extern "C" int MPI_Comm_size(void*, int* size) { *size = 2; return 0; }\n' >"$work/two.cpp"
+if tries openmpi && there openmpi && g++ -shared -fPIC -o "$work/two.so" "$work/two.cpp"; then
+  run 4 "a world larger than the job" env LD_PRELOAD="$work/two.so" "$bin/all_reduce_perf" --backend mpi-openmpi -b 8 -e 8 -n 2
+  expect_in "$work/err" "say 1 process, but MPI says that its world has 2; give every process RANK (here 0), WORLD_SIZE=2"
+  run 0 "a part of a larger world" env LD_PRELOAD="$work/two.so" "$bin/all_reduce_perf" --backend mpi-openmpi -b 8 -e 8 -n 2 --launcher local
+fi
 tries "${flavours[0]}" || finish  # they end before any MPI starts: once
+choose "${flavours[0]}"
+for tool in all_reduce_perf init_perf mesh_perf ccl_replay ccl_selftest ccl_acceptance; do
+  for flag in --help --no-such-flag; do # on one page, in one line
+    code=$([ $flag = --help ] && echo 0 || echo 2)
+    "${mpirun[@]}" 3 bash -c "'$bin/$tool' $flag; echo exit \$?" >"$work/out" 2>"$work/err" </dev/null
+    [ "$(grep -c "^exit $code\$" "$work/out")" -eq 3 ] && [ "$(cat "$work/out" "$work/err" | grep -cE '^Usage|no-such-flag')" -eq 1 ] &&
+      pass "$tool $flag of 3 ranks" || fail "$tool $flag of 3 ranks: $(grep -h -E '^exit|^Usage|no-such-flag' "$work/out" "$work/err")"
+  done
+done
 run 3 "--np with MPI" "$bin/all_reduce_perf" --backend mpi --np 3 -b 8 -e 8
 expect_in "$work/err" "--np: with mpi-"
 run 3 "-t with MPI" "$bin/all_reduce_perf" --backend mpi -t 3 -b 8 -e 8

@@ -2,12 +2,18 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <string_view>
 
 #include "src/core/error.hpp"
+#include "src/core/write_all.hpp"
 
 namespace ccl_tests::mpi_module {
 namespace {
@@ -18,9 +24,9 @@ bool is_set(const char* variable) { return std::getenv(variable) != nullptr; }
 void refuse_step_without_pmi() {
   const char* const tasks = std::getenv("SLURM_STEP_NUM_TASKS");
   if (!is_set("SLURM_PROCID") || tasks == nullptr || std::atoi(tasks) <= 1) return;
-  if (is_set("PMIX_RANK") || is_set("PMI_RANK") || is_set("PMI_FD") ||
-      is_set("OMPI_COMM_WORLD_RANK"))
-    return;
+  for (const char* name :
+       {"PMIX_RANK", "PMI_RANK", "PMI_FD", "PMI_CONTROL_PORT", "OMPI_COMM_WORLD_RANK"})
+    if (is_set(name)) return;
   throw Unsupported(
       "this Slurm step offers MPI no way to start (no PMIX_RANK, no PMI_RANK); use srun "
       "--mpi=pmix, or mpirun inside the allocation, or --backend gloo");
@@ -31,14 +37,56 @@ std::string value_of(const char* variable) {
   return value != nullptr ? value : "";
 }
 
-// As the launcher says: Open MPI's or Hydra's mpirun, or srun. A process without one is alone.
+// As the launcher says: a mpirun, srun, Flux or PALS. A process without one is alone.
 bool all_on_one_host() {
   if (is_set("OMPI_COMM_WORLD_SIZE"))
     return value_of("OMPI_COMM_WORLD_LOCAL_SIZE") == value_of("OMPI_COMM_WORLD_SIZE");
   if (is_set("MPI_LOCALNRANKS")) return value_of("MPI_LOCALNRANKS") == value_of("PMI_SIZE");
   if (is_set("SLURM_STEP_NUM_NODES")) return value_of("SLURM_STEP_NUM_NODES") == "1";
+  if (is_set("FLUX_JOB_NNODES")) return value_of("FLUX_JOB_NNODES") == "1";
+  if (is_set("PMI_LOCAL_SIZE")) return value_of("PMI_LOCAL_SIZE") == value_of("PMI_SIZE");
   return !is_set("PMI_SIZE") && !is_set("PMIX_RANK");
 }
+
+#ifndef SMPI_H
+std::string text_of(const std::string& file) {
+  std::ifstream stream(file);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+// Returns why ranks on this host cannot share memory, and what to do. Empty if nothing is known.
+std::string shared_memory_trouble() {
+  constexpr const char* writable = "mount it writable and larger (docker run --shm-size=1g)";
+  constexpr double rank_bytes = 4.3e6;  // UCX's
+  const int ranks = std::max(1, std::atoi(value_of("MPI_LOCALNRANKS").c_str()));
+  struct statvfs room {};
+  if (::statvfs("/dev/shm", &room) == 0) {
+    const double unit = static_cast<double>(room.f_frsize);
+    const double free = unit * static_cast<double>(room.f_bavail);
+    if ((room.f_flag & ST_RDONLY) != 0)
+      return fmt::format("/dev/shm is mounted read-only: {}", writable);
+    if (::access("/dev/shm", W_OK) != 0)
+      return "/dev/shm may not be written by this user: chmod 1777 /dev/shm";
+    if (room.f_blocks != 0 && free < ranks * rank_bytes)
+      return fmt::format("/dev/shm has {:.0f} B free of {:.0f} B, and {} ranks take {:.0f} B: {}",
+                         free, unit * static_cast<double>(room.f_blocks), ranks, ranks * rank_bytes,
+                         writable);
+  }
+  const std::string mine = text_of("/proc/self/uid_map");
+  const std::string launchers = text_of(fmt::format("/proc/{}/uid_map", ::getppid()));
+  if (mine.empty() || launchers.empty() || mine == launchers) return {};
+  return "this rank has a user namespace of its own: start mpirun inside the container";
+}
+
+// MPICH ends all ranks within MPI_Init, with words of UCX alone. One of each host says more, before.
+void warn_of_mpich() {
+  const std::string local = value_of("MPI_LOCALRANKID");
+  if (!library_version().starts_with("MPICH") || (local != "0" && !local.empty())) return;
+  if (const std::string trouble = shared_memory_trouble(); !trouble.empty())
+    print_error(
+        fmt::format("{}: if MPI_Init fails: {}, or set UCX_TLS=self,tcp\n", CCL_MPI_NAME, trouble));
+}
+#endif
 
 constexpr struct {
   std::string_view option, name;
@@ -77,6 +125,9 @@ void start(const std::string& thread_level) {
   const int wanted = thread_level.empty()
                          ? (all_on_one_host() ? MPI_THREAD_SINGLE : MPI_THREAD_FUNNELED)
                          : level_of(thread_level);
+#ifndef SMPI_H
+  warn_of_mpich();
+#endif
   int provided = 0;
   check(MPI_Init_thread(nullptr, nullptr, wanted, &provided), "MPI_Init_thread");
 #ifndef SMPI_H  // a simulator runs all of a rank on one thread
@@ -102,15 +153,21 @@ void finish() {
 
 std::string from_process_0(const std::string& bytes, int processes) {
   start();
-  int world = 0;
+  int rank = 0, world = 0;
+  check(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
   check(MPI_Comm_size(MPI_COMM_WORLD, &world), "MPI_Comm_size");
-  if (world != processes)
+  if (world > processes)  // of which no variable has told
+    throw Error(fmt::format(
+        "the launcher's variables say {} process{}, but MPI says that its world has {}; give every "
+        "process RANK (here {}), WORLD_SIZE={} and MASTER_ADDR (rank 0's host), or say --launcher "
+        "local to run alone",
+        processes, processes == 1 ? "" : "es", world, rank, world));
+  if (world < processes)
     throw Error(fmt::format(
         "the launcher's variables say {} processes, but MPI says that its world has {}: they were "
-        "left over or set by hand, or the launcher is another MPI's",
+        "left over or set by hand, or the launcher is another MPI's; start it with this library's "
+        "mpirun, or srun --mpi=pmix",
         processes, world));
-  int rank = 0;
-  check(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
   int length = static_cast<int>(bytes.size());
   check(MPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD), "MPI_Bcast");
   std::string result = rank == 0 ? bytes : std::string(static_cast<std::size_t>(length), '\0');
