@@ -54,7 +54,7 @@ portable_build() {
   mkdir -p "$work" || die 2 "--work: cannot make '$work'"
   work=$(cd -- "$work" && pwd)
   sysroot=$work/sysroot libraries=$work/sysroot/usr/lib/x86_64-linux-gnu
-  if [[ ! -e $work/sysroot.done ]]; then
+  if [[ ! -e $work/sysroot.done || ! -e $libraries/libz.a ]]; then
     say 'unpacking a sysroot of Debian 11'
     rm -rf "$sysroot" "$work/tree"
     bash "$here/debian_root.sh" --alone bullseye "$sysroot" libc6 libc6-dev linux-libc-dev libcrypt1 libgcc-s1 libstdc++6
@@ -64,6 +64,7 @@ portable_build() {
       target=$(readlink "$link")
       ln -sfn "$sysroot$target" "$link"
     done < <(find "$sysroot" -type l -lname '/*' ! -lname "$sysroot/*")
+    rm -f "$libraries/libz.so"  # a link to what is not there: libz.a is linked
     sed -i 's/^\(Libs:.* -lmpich\) .*/\1/' "$libraries/pkgconfig/mpich.pc"  # the others are what a static MPICH needs
     mkdir -p "$work/fallback"
     cp -L "$libraries"/libstdc++.so.6 "$libraries"/libgcc_s.so.1 "$work/fallback/"

@@ -229,6 +229,9 @@ run 4 "two ranks in the second file" "$bin/ccl_replay" --list --trace 'two.{rank
 expect_in err "cannot read 'two.1': line 4: it has lines of 2 processes, 'a:11 [1]' and 'a:12 [2]'; accepted: one file each"
 for rank in 0 1 2 3 4 5 6 7 8 9 10; do cp fr.1.0.json "many.$rank.json"; done
 sed -i 's/"nccl:broadcast"/"nccl:unknown"/' many.10.json
+mkfifo pipe
+run 4 "a pipe" "$bin/ccl_replay" --list --trace pipe
+expect_in err "cannot read 'pipe': it is no regular file, which can be read twice; accepted: a file"
 run 8 "files in the order of their numbers" "$bin/ccl_replay" --list --sorted --ranks 3 --trace 'many.*.json'
 grep -q unknown out err && fail "many.10.json is taken for rank 2"
 run 0 "NCCL Inspector" "$bin/ccl_replay" --np 3 --backend gloo --trace 'inspector.{rank}'

@@ -446,6 +446,8 @@ TEST_F(ReplayReaders, LinesOfALogThatAreLostAreSaid) {
   std::string torn = nccl_call;
   torn.replace(torn.find(" comm"), torn.size(), nccl_call);
   EXPECT_THAT(read(torn).dropped, ElementsAre(testing::Pair(HasSubstr("two processes in one"), 1)));
+  EXPECT_THAT(read(nccl_call + std::string(nccl_call).substr(3)).dropped,
+              ElementsAre(testing::Pair("a line that names no process", 1)));
   std::string repeated = nccl_call;
   repeated.insert(repeated.size() - 1, " [repeated 3x across cluster]");
   EXPECT_THAT(error(repeated), HasSubstr("RAY_DEDUP_LOGS=0"));

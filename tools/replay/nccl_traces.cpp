@@ -115,7 +115,11 @@ std::string without_colours(std::string_view line) {
 // "[1,0]<stdout>:host:pid:tid [device] NCCL INFO ...".
 struct NcclLine {
   std::string_view host, pid, device, what;
-  std::string process() const { return fmt::format("{}:{} [{}]", host, pid, device); }
+  // Empty if a part of it is cut off.
+  std::string process() const {
+    const bool whole = !host.empty() && !pid.empty() && !device.empty();
+    return whole ? fmt::format("{}:{} [{}]", host, pid, device) : "";
+  }
 };
 // Returns a line that is about a communicator or a call. Throws ImpossibleRecord for one that stands for others.
 std::optional<NcclLine> nccl_line(std::string_view line) {
@@ -269,6 +273,7 @@ std::vector<TracePlace> processes_of(const TracePlace& log) {
   std::vector<TracePlace> found;
   std::map<std::string, std::size_t> indices;
   for_each_nccl_line(log, [&](const NcclLine& line) {
+    if (line.process().empty()) return;
     const auto [at, is_new] = indices.try_emplace(line.process(), found.size());
     if (is_new) found.push_back({log.file, log.member, line.process()});
     TracePlace& place = found[at->second];
@@ -286,6 +291,7 @@ RankTrace read_nccl_log(const TracePlace& place, std::size_t most_calls) {
   NcclLog log(builder);
   std::string process = place.process;
   for_each_nccl_line(place, [&](const NcclLine& line) {
+    if (line.process().empty()) return builder.drop("a line that names no process");
     if (process.empty()) process = line.process();
     if (line.process() == process) return log.take(line);
     if (place.process.empty())

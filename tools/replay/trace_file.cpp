@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -44,13 +45,16 @@ std::string TracePlace::text() const {
 }
 
 TraceFile::TraceFile(const TracePlace& place) : place_(place), file_(nullptr, ::gzclose) {
-  const int descriptor = ::open(place.file.c_str(), O_RDONLY | O_CLOEXEC);
+  const int descriptor = ::open(place.file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) fail(std::generic_category().message(errno));
   file_.reset(::gzdopen(descriptor, "rb"));
   if (file_ == nullptr) {
     ::close(descriptor);
     fail("no memory");
   }
+  struct ::stat status {};
+  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode))
+    fail("it is no regular file, which can be read twice; accepted: a file");
   if (place.member.empty()) return;
   for (std::string name; name != place.member;)
     if ((name = next_member()).empty()) fail("the archive has no such file");
