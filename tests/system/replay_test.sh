@@ -222,6 +222,9 @@ for trace in job.log 'node.{rank}'; do
   grep -qE "^  all_reduce +3 +1 +4012 +float +max" out || fail "no line of all_reduce: $(cat out)"
   expect_in out "# 2 calls"
 done
+mv node.1 node.2
+run 2 "a gap in the numbers of nodes" "$bin/ccl_replay" --list --trace 'node.{rank}'
+expect_in err "rank 1 has no file: there is no 'node.1'"
 run 0 "one rank of a log of all" "$bin/ccl_replay" --list --ranks 1 --trace job.log
 expect_in out "# 2 calls"
 cp log.0 two.0; cat log.1 log.2 >two.1

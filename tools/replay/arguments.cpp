@@ -170,8 +170,9 @@ std::vector<TracePlace> trace_places(const Arguments& a) {
   const bool several = places.size() > 1;
   if (!several) places.front() = {files.front()};
   for (std::size_t k = 1; k < files.size(); ++k) {
-    const auto more =
-        several && !files[k].empty() ? traces_in(files[k]) : std::vector<TracePlace>{{files[k]}};
+    if (several && files[k].empty())
+      place_of(a, {}, static_cast<int>(k));  // says that it is missing
+    const auto more = several ? traces_in(files[k]) : std::vector<TracePlace>{{files[k]}};
     places.insert(places.end(), more.begin(), more.end());
   }
   if (several) sort_by_rank(places);
