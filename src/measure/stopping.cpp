@@ -58,16 +58,36 @@ Step BatchCriterion::next() const {
   return step;
 }
 
+bool BatchCriterion::tries() const {
+  constexpr std::size_t many = 4;  // trials
+  return !tried_ && done_ == 0 && goal_.trial > 0 && so_far.iterations > many * goal_.trial;
+}
+
 void BatchCriterion::add(const Step& step, std::span<const Samples> ranks) {
   ++steps_;
-  if (step.kind == Step::Kind::block) {
-    done_ += step.block.timed() / goal_.aggregate;
-    append(ranks);
+  const auto calls = static_cast<double>(goal_.aggregate * goal_.repeats);  // of an iteration
+  if (step.kind != Step::Kind::block) {
+    call_s_ = longest_last(ranks);
+    so_far.iterations = capped_iterations(goal_.iterations, call_s_ * calls, goal_.limit_s);
     return;
   }
-  call_s_ = longest_last(ranks);
-  const double iteration_s = call_s_ * static_cast<double>(goal_.aggregate * goal_.repeats);
-  so_far.iterations = capped_iterations(goal_.iterations, iteration_s, goal_.limit_s);
+  double block_s = 0;
+  for (const Samples& one : ranks)
+    if (!one.empty()) block_s = std::max(block_s, one.back().end - one.front().start);
+  const bool counts = !tries() || goal_.warmup;
+  const std::size_t iterations = step.block.timed() / goal_.aggregate;
+  tried_ = true;
+  call_s_ = block_s / (static_cast<double>(iterations) * calls);
+  if (counts) {
+    done_ += iterations;
+    spent_s_ += block_s;
+    append(ranks);
+  }
+  if (goal_.limit_s <= 0) return;
+  const double left_s = goal_.limit_s - spent_s_;
+  const std::size_t wanted = so_far.iterations - done_;
+  so_far.iterations = done_;
+  if (left_s > 0) so_far.iterations += capped_iterations(wanted, call_s_ * calls, left_s);
 }
 
 BlockPlan BatchCriterion::block() const {
@@ -77,8 +97,11 @@ BlockPlan BatchCriterion::block() const {
     plan.untimed =
         whole_iterations(untimed_calls(call_s_, least_untimed, most_untimed_s), goal_.aggregate);
   const bool sample_each = goal_.blocking == Blocking::barrier_outside;
-  plan.samples = sample_each ? so_far.iterations : 1;
-  plan.calls = goal_.aggregate * (sample_each ? 1 : so_far.iterations);
+  const std::size_t iterations = tries() ? goal_.trial : so_far.iterations - done_;
+  if (tries())
+    plan.untimed = std::min(plan.untimed, whole_iterations(least_untimed, goal_.aggregate));
+  plan.samples = sample_each ? iterations : 1;
+  plan.calls = goal_.aggregate * (sample_each ? 1 : iterations);
   std::size_t repeats = goal_.repeats;
   if (goal_.most_calls > 0) {  // each call is verified, and timed alone
     plan.untimed = std::min(plan.untimed, goal_.most_calls / 2);

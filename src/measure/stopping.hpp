@@ -72,6 +72,9 @@ struct BatchGoal {
   std::size_t checked = 1;                 // single calls whose results are verified
   double limit_s = 0;                      // fewer iterations if these would take longer; 0: never
   std::size_t repeats = 1;                 // how often the block runs (graphs)
+  // So many iterations tell first what a batch of many more takes, as a single call may be quick by chance. They count if
+  // `warmup` says how many calls are untimed. 0: none do.
+  std::size_t trial = 0;
   // Every call is verified: a block has so many calls at most, each timed alone, and there are as many
   // blocks as the iterations need. 0: one block.
   std::size_t most_calls = 0;
@@ -86,11 +89,14 @@ class BatchCriterion : public StoppingCriterion {
 
  private:
   BlockPlan block() const;
+  bool tries() const;  // the next block is the trial
 
   BatchGoal goal_;
   std::size_t steps_ = 0;
   std::size_t done_ = 0;  // iterations, of the blocks so far
-  double call_s_ = 0;     // of the slowest rank's last single call
+  double call_s_ = 0;     // of the slowest rank's last single call, or the mean of its last block
+  double spent_s_ = 0;    // on iterations that count
+  bool tried_ = false;
 };
 
 }  // namespace ccl_tests

@@ -364,7 +364,10 @@ std::unique_ptr<StoppingCriterion> BenchmarkRunner::criterion(const Problem& p, 
     return std::make_unique<StreamCriterion>(goal);
   }
   BatchGoal goal = batch_goal(options_, checks, rank_.process().options.simulated());
-  if (checks && options_.check.all) goal.most_calls = most_calls(options_, p, slot_rule_, checks);
+  if (checks && options_.check.all) {
+    goal.most_calls = most_calls(options_, p, slot_rule_, checks);
+    goal.trial = 0;  // blocks are small
+  }
   return std::make_unique<BatchCriterion>(goal);
 }
 

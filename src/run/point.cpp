@@ -160,6 +160,8 @@ BatchGoal batch_goal(const Options& o, bool checks, bool simulated) {
                  .repeats = static_cast<std::size_t>(std::max(1, o.measure.graph_launches))};
   const bool exact = o.measure.warmup_given || o.measure.graph_launches > 0 || simulated;
   if (exact) goal.warmup = static_cast<std::size_t>(o.measure.warmup);
+  constexpr std::size_t trial = 64;
+  if (o.measure.graph_launches == 0 && !simulated && !o.measure.per_iteration) goal.trial = trial;
   return goal;
 }
 

@@ -231,6 +231,43 @@ TEST(Batch, IterationsAreCappedByTheRowsTime) {
   EXPECT_EQ(capped_iterations(20, 0, 4), 20U);
 }
 
+// The single call was quick by chance: the batch of 20000 would take minutes.
+TEST(Batch, ATrialSaysWhatIterationsTake) {
+  for (const bool exact : {false, true}) {
+    BatchGoal goal{.iterations = 20000, .limit_s = 2, .trial = 64};
+    if (exact) goal.warmup = 3;
+    BatchCriterion criterion = after_single_calls(goal, 1e-6);
+    const Step trial = criterion.next();
+    EXPECT_EQ(trial.block.timed(), 64U);
+    EXPECT_EQ(trial.block.untimed, exact ? 0U : 20U);
+    criterion.add(trial, std::vector<Samples>{{{0, 0, 0.25}}, {{0, 0, 0.5}}});
+    EXPECT_EQ(criterion.taken().samples.size(), exact ? 2U : 0U);  // which count
+    const Step rest = criterion.next();
+    EXPECT_EQ(rest.block.timed(), exact ? 192U : 256U);
+    EXPECT_EQ(criterion.taken().iterations, 256U);
+    criterion.add(rest, std::vector<Samples>{{{1, 1, 2.5}}, {{1, 1, 2.5}}});
+    EXPECT_EQ(criterion.next().kind, Step::Kind::done);
+    EXPECT_EQ(criterion.taken().iterations, 256U);
+  }
+  const BatchCriterion few =
+      after_single_calls({.iterations = 256, .limit_s = 2, .trial = 64}, 1e-6);
+  EXPECT_EQ(few.next().block.timed(), 256U);
+  const BatchCriterion slow =
+      after_single_calls({.iterations = 20000, .limit_s = 2, .trial = 64}, 0.01);
+  EXPECT_EQ(slow.next().block.timed(), 200U);
+}
+
+TEST(Batch, OfVerifiedCallsEndsWithTheRowsTime) {
+  BatchCriterion criterion =
+      after_single_calls({.iterations = 1000, .warmup = 0, .limit_s = 2, .most_calls = 8}, 1e-6);
+  for (int k = 0; k < 2; ++k) {
+    EXPECT_EQ(criterion.next().block.samples, 8U);
+    criterion.add(criterion.next(), std::vector<Samples>{{{0, 0, 1}}});
+  }
+  EXPECT_EQ(criterion.next().kind, Step::Kind::done);
+  EXPECT_EQ(criterion.taken().iterations, 16U);
+}
+
 // Rank 0 of two, whose peer took as long; and the peer, who is told what to do.
 class FakeCoordinator : public Coordinator {
  public:
