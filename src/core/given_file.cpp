@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -18,8 +20,10 @@ namespace {
 class GivenFile {
  public:
   explicit GivenFile(const std::string& path)
-      : path_(path), descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-    if (descriptor_ < 0) fail_by_errno();
+      : path_(path), descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+    struct stat status {};
+    if (descriptor_ < 0 || ::fstat(descriptor_, &status) != 0) fail_by_errno();
+    is_new_pipe_ = S_ISFIFO(status.st_mode);
   }
   ~GivenFile() {
     if (descriptor_ >= 0) ::close(descriptor_);
@@ -27,12 +31,21 @@ class GivenFile {
   GivenFile(const GivenFile&) = delete;
   GivenFile& operator=(const GivenFile&) = delete;
 
-  // Returns the next bytes, until the next call; none at the end.
+  // Returns the next bytes, until the next call; none at the end. Does not wait for ever for who writes a pipe.
   std::string_view next() {
+    constexpr int patience_s = 30;
     for (;;) {
       const ::ssize_t got = ::read(descriptor_, piece_.data(), piece_.size());
-      if (got >= 0) return {piece_.data(), static_cast<std::size_t>(got)};
-      if (errno != EINTR) fail_by_errno();
+      if (got == 0 && is_new_pipe_) fail("it is a pipe that nobody writes to; use a file");
+      if (got >= 0) {
+        is_new_pipe_ = false;
+        return {piece_.data(), static_cast<std::size_t>(got)};
+      }
+      ::pollfd data{descriptor_, POLLIN, 0};
+      if (errno == EAGAIN && ::poll(&data, 1, patience_s * 1000) == 0)
+        fail(fmt::format("it is a pipe, and nothing came for {} s; use a file", patience_s));
+      else if (errno != EAGAIN && errno != EINTR)
+        fail_by_errno();
     }
   }
   [[noreturn]] void fail(const std::string& why) const {
@@ -44,6 +57,7 @@ class GivenFile {
 
   const std::string& path_;
   int descriptor_;
+  bool is_new_pipe_ = false;  // of which nothing has been read
   std::array<char, 1 << 16> piece_{};
 };
 

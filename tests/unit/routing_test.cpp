@@ -1,11 +1,16 @@
 #include "src/core/routing.hpp"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <set>
 
 #include "src/core/error.hpp"
+#include "src/core/given_file.hpp"
 #include "src/options/values.hpp"
+#include "tests/unit/temporary_folder.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -125,6 +130,26 @@ TEST(Routing, TracesAreRead) {
             (std::vector<std::vector<int>>{{0, 3}, {1, 2}}));
   for (const char* const text : {"", "# nothing\n", "1 x\n", "1 -2\n", "1 1\n", "1.5\n"})
     EXPECT_THROW(parse_trace(text, "f"), UsageError) << text;
+}
+
+// Opening a pipe waits for who writes it.
+TEST(GivenFile, APipeIsReadIfSomebodyWritesIt) {
+  const TemporaryFolder folder;
+  const std::string pipe = folder.file("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const auto why_not = [&] {
+    try {
+      read_given_file(pipe, 3);
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  EXPECT_THAT(why_not(), testing::HasSubstr("it is a pipe that nobody writes to; use a file"));
+  const int writer = ::open(pipe.c_str(), O_RDWR);
+  ASSERT_EQ(::write(writer, "0 3\n", 4), 4);
+  EXPECT_THAT(why_not(), testing::HasSubstr("it has more than 3 bytes"));
+  ::close(writer);
 }
 
 }  // namespace
