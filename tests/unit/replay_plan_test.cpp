@@ -291,9 +291,7 @@ std::vector<RankTrace> traces_in(const std::map<std::string, std::vector<int>>& 
 // Returns cycle() of the ranks' calls.
 std::string waits(const Planned& p, bool buffered = true) {
   EXPECT_EQ(p.agreement.disagreement, "");
-  std::vector<RankOrder> orders;
-  for (const RankPlan& rank : p.ranks) orders.push_back(order_of(rank, p.groups.groups));
-  return cycle(orders, p.groups.groups, buffered);
+  return cycle(p.ranks, p.groups.groups, buffered);
 }
 
 TEST(ReplayOrder, FindsCallsThatWaitForEachOther) {

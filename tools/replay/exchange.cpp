@@ -8,13 +8,21 @@
 #include "src/core/serialize.hpp"
 #include "verify/order_sensitive.hpp"
 
+namespace ccl_tests {
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GroupRank, rank, ranks, group)
+}  // namespace ccl_tests
+
 namespace ccl_tests::replay {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TracePlace, file, member, process)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TracedGroup, name, about, members, size, rank)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StreamKey, group, what, from, to)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OrderedCall, own, awaited, awaits_all, text)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankOrder, kinds, calls, ends)
+// Of a call its kind: many are sent.
+void to_json(nlohmann::json& json, const PlannedCall& call) { json = call.kind; }
+void from_json(const nlohmann::json& json, PlannedCall& call) { json.get_to(call.kind); }
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PlannedKind, operation, sends, group, self, type, count, root,
+                                   peer, send_counts, recv_counts)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankPlan, kinds, calls)
 
 namespace {
 
@@ -144,9 +152,9 @@ std::vector<bool> exchange_calls(ControlChannel& world, const JobGroups& groups,
 
 std::string exchange_order(ControlChannel& world, const JobGroups& groups, const RankPlan& plan,
                            double limit_s) {
-  std::vector<RankOrder> ranks;  // on rank 0
-  for (const std::string& bytes : world.gather(to_bytes(order_of(plan, groups.groups)), limit_s))
-    ranks.push_back(from_bytes<RankOrder>(bytes));
+  std::vector<RankPlan> ranks;  // on rank 0
+  for (const std::string& bytes : world.gather(to_bytes(plan), limit_s))
+    ranks.push_back(from_bytes<RankPlan>(bytes));
   require_order(world.broadcast(cycle(ranks, groups.groups, true), limit_s));
   return cycle(ranks, groups.groups, false);
 }

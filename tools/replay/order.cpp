@@ -4,37 +4,27 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 namespace ccl_tests::replay {
 namespace {
 
 using What = StreamKey::What;
 
-OrderedCall ordered(const PlannedKind& kind, const JobGroup& group) {
-  const int me = kind.self.rank, peer = kind.peer;
-  const auto member = [&](int k) { return StreamKey{kind.group, What::collectives, k, k}; };
-  OrderedCall call{.own = member(me), .text = text_of(kind, group)};
-  if (kind.is_message() && kind.sends) {
-    call.own = {kind.group, What::sent, me, peer};
-  } else if (kind.is_message()) {
-    call.own = {kind.group, What::received, peer, me};
-    call.awaited = {kind.group, What::sent, peer, me};
-  } else if (sent_by_root.has(kind.operation) && kind.bytes() > 0) {
-    call.awaited = member(kind.root);
-  } else {
-    const bool receives = !received_by_root.has(kind.operation) || me == kind.root;
-    const bool from_all = std::ranges::find(kind.recv_counts, 0U) == kind.recv_counts.end();
-    call.awaits_all =
-        kind.operation == OperationId::barrier || (receives && from_all && kind.bytes() > 0);
-  }
-  return call;
+StreamKey of_member(std::size_t group, int k) { return {group, What::collectives, k, k}; }
+StreamKey own_key(const PlannedKind& kind) {
+  if (!kind.is_message()) return of_member(kind.group, kind.self.rank);
+  if (kind.sends) return {kind.group, What::sent, kind.self.rank, kind.peer};
+  return {kind.group, What::received, kind.peer, kind.self.rank};
 }
 
 // The replays of all ranks, each as far as it comes.
 class Replays {
  public:
-  Replays(const std::vector<RankOrder>& ranks, const std::vector<JobGroup>& groups, bool buffered)
-      : ranks_(ranks), groups_(groups), buffered_(buffered), steps_(ranks.size()) {}
+  Replays(const std::vector<RankPlan>& ranks, const std::vector<JobGroup>& groups, bool buffered)
+      : ranks_(ranks), groups_(groups), buffered_(buffered), steps_(ranks.size()) {
+    for (const RankPlan& rank : ranks) ends_.push_back(ends_of_steps(rank));
+  }
 
   // Lets ranks take turns in both directions: a chain that waits backwards is as fast as one that waits forwards.
   void run() {
@@ -55,22 +45,21 @@ class Replays {
     }
     std::string text;
     for (auto at = std::ranges::find(path, r); at != path.end(); ++at) {
-      const auto [call, peer] = *awaited(*at);
-      text += fmt::format("{}rank {} waits for rank {} in its call {}, {}",
-                          text.empty() ? "" : "; ", *at, peer, begin(*at) + 1, call->text);
+      const auto [kind, peer] = *awaited(*at);
+      text +=
+          fmt::format("{}rank {} waits for rank {} in its call {}, {}", text.empty() ? "" : "; ",
+                      *at, peer, begin(*at) + 1, text_of(*kind, groups_[kind->group]));
     }
     return text;
   }
 
  private:
-  bool is_at_end(std::size_t r) const { return steps_[r] == 2 * ranks_[r].ends.size(); }
-  std::size_t begin(std::size_t r) const {
-    return steps_[r] < 2 ? 0 : ranks_[r].ends[steps_[r] / 2 - 1];
-  }
+  bool is_at_end(std::size_t r) const { return steps_[r] == 2 * ends_[r].size(); }
+  std::size_t begin(std::size_t r) const { return steps_[r] < 2 ? 0 : ends_[r][steps_[r] / 2 - 1]; }
   template <class F>
   void each(std::size_t r, const F& f) const {
-    for (std::size_t k = begin(r); k < ranks_[r].ends[steps_[r] / 2]; ++k)
-      f(ranks_[r].kinds[ranks_[r].calls[k]]);
+    for (std::size_t k = begin(r); k < ends_[r][steps_[r] / 2]; ++k)
+      f(ranks_[r].kinds[ranks_[r].calls[k].kind]);
   }
   std::size_t begun(const StreamKey& key) const {
     const auto at = begun_.find(key);
@@ -82,10 +71,10 @@ class Replays {
     const std::size_t before = steps_[r];
     for (; !is_at_end(r) && (steps_[r] % 2 == 0 || !awaited(r)); ++steps_[r]) {
       if (steps_[r] % 2 != 0) continue;
-      each(r, [&](const OrderedCall& call) {
-        const std::size_t number = begun_[call.own]++;
-        if (call.own.what != What::collectives) return;
-        std::vector<std::size_t>& arrived = arrived_[call.own.group];
+      each(r, [&](const PlannedKind& kind) {
+        const std::size_t number = begun_[own_key(kind)]++;
+        if (kind.is_message()) return;
+        std::vector<int>& arrived = arrived_[kind.group];
         arrived.resize(std::max(arrived.size(), number + 1));
         ++arrived[number];
       });
@@ -93,33 +82,39 @@ class Replays {
     return steps_[r] != before;
   }
 
-  // Returns a call of the rank's step that cannot end yet, and a rank that it waits for.
-  std::optional<std::pair<const OrderedCall*, std::size_t>> awaited(std::size_t r) const {
-    std::optional<std::pair<const OrderedCall*, std::size_t>> found;
-    each(r, [&](const OrderedCall& call) {
-      const std::size_t group = call.own.group, number = begun(call.own);
-      const auto wait_for = [&](StreamKey key) {
-        const int member = key.what == What::received ? key.to : key.from;
+  // Returns a call of the rank's step that cannot end yet, and a rank that has not begun as many.
+  std::optional<std::pair<const PlannedKind*, std::size_t>> awaited(std::size_t r) const {
+    std::optional<std::pair<const PlannedKind*, std::size_t>> found;
+    each(r, [&](const PlannedKind& kind) {
+      const std::size_t g = kind.group, number = begun(own_key(kind));
+      const auto wait_for = [&](const StreamKey& key, int member) {
         if (!found && begun(key) < number)
-          found = {&call, groups_[group].members[static_cast<std::size_t>(member)]};
+          found = {&kind, groups_[g].members[static_cast<std::size_t>(member)]};
       };
-      if (call.awaited) wait_for(*call.awaited);
-      if (!buffered_ && call.own.what == What::sent)
-        wait_for({group, What::received, call.own.from, call.own.to});
-      const bool all = call.awaits_all || (!buffered_ && call.own.what == What::collectives);
-      const int members = groups_[group].ranks();
-      if (!all || arrived_.at(group)[number - 1] == static_cast<std::size_t>(members)) return;
-      for (int k = 0; k < members; ++k) wait_for({group, What::collectives, k, k});
+      const int me = kind.self.rank, peer = kind.peer;
+      if (kind.is_message() && !kind.sends) return wait_for({g, What::sent, peer, me}, peer);
+      if (kind.is_message() && buffered_) return;
+      if (kind.is_message()) return wait_for({g, What::received, me, peer}, peer);
+      const bool has_data = kind.operation == OperationId::barrier || kind.bytes() > 0;
+      if (buffered_ && !has_data) return;
+      if (buffered_ && sent_by_root.has(kind.operation))
+        return wait_for(of_member(g, kind.root), kind.root);
+      const bool receives = !received_by_root.has(kind.operation) || me == kind.root;
+      const bool from_all = std::ranges::find(kind.recv_counts, 0U) == kind.recv_counts.end();
+      if (buffered_ && !(receives && from_all)) return;
+      if (arrived_.at(g)[number - 1] == groups_[g].ranks()) return;
+      for (int k = 0; k < groups_[g].ranks(); ++k) wait_for(of_member(g, k), k);
     });
     return found;
   }
 
-  const std::vector<RankOrder>& ranks_;
+  const std::vector<RankPlan>& ranks_;
   const std::vector<JobGroup>& groups_;
   bool buffered_;
+  std::vector<std::vector<std::uint32_t>> ends_;  // of each rank's steps
   std::vector<std::size_t> steps_;  // of each rank: twice those that have ended, 1 more in one
-  std::map<StreamKey, std::size_t> begun_;                   // calls
-  std::map<std::size_t, std::vector<std::size_t>> arrived_;  // ranks, by group and number
+  std::map<StreamKey, std::size_t> begun_;           // calls
+  std::map<std::size_t, std::vector<int>> arrived_;  // ranks, by group and number
 };
 
 }  // namespace
@@ -148,15 +143,7 @@ std::vector<std::uint32_t> ends_of_steps(const RankPlan& plan) {
   return ends;
 }
 
-RankOrder order_of(const RankPlan& plan, const std::vector<JobGroup>& groups) {
-  RankOrder order{.ends = ends_of_steps(plan)};
-  for (const PlannedKind& kind : plan.kinds)
-    order.kinds.push_back(kind.lost.empty() ? ordered(kind, groups[kind.group]) : OrderedCall());
-  for (const PlannedCall& call : plan.calls) order.calls.push_back(call.kind);
-  return order;
-}
-
-std::string cycle(const std::vector<RankOrder>& ranks, const std::vector<JobGroup>& groups,
+std::string cycle(const std::vector<RankPlan>& ranks, const std::vector<JobGroup>& groups,
                   bool buffered) {
   Replays replays(ranks, groups, buffered);
   replays.run();

@@ -18,6 +18,8 @@ namespace {
 
 // The half of the usual --timeout: the peers of a rank whose clock jumps wait in their call meanwhile.
 constexpr double longest_gap_s = 30;
+constexpr std::string_view unless_buffered =
+    "unless the library buffers, calls wait for each other for ever: ";
 
 // Throws UsageError if the job has not as many ranks as it is asked to replay.
 void require_ranks(const Rank& rank, const Arguments& a, int traced) {
@@ -52,15 +54,6 @@ void require_size(Rank& rank, const Rows& rows) {
   if (std::ranges::find(all, "1") == all.end())
     throw UsageError(fmt::format("--inject: no call has {} B; accepted: bytes that --list shows",
                                  *fault->at_bytes));
-}
-
-// Notes calls that wait for each other unless the library buffers: cycle().
-void add_order(Outcome& outcome, const std::string& cycle) {
-  if (cycle.empty()) return;
-  outcome.assumed.insert(
-      "the library ends calls of ranks that receive nothing before their peers come; otherwise these "
-      "wait for ever: " +
-      cycle);
 }
 
 // Throws UsageError if no group has calls. dropped: of a trace.
@@ -102,9 +95,7 @@ int run(Rank& rank, const Arguments& a, verify::PatternCache& patterns, std::str
   const std::vector<bool> used = exchange_calls(rank.world(), groups, planned, rank.limit_s());
   require_calls(used, planned.dropped);
   const std::string waits = exchange_order(rank.world(), groups, planned, rank.limit_s());
-  add_order(outcome, waits);
-  if (!waits.empty())
-    rank.process().log("unless the library buffers, calls wait for each other for ever: " + waits);
+  if (!waits.empty()) rank.process().log(fmt::format("{}{}", unless_buffered, waits));
   if (a.timing == Timing::original) require_times(rank, planned);
   count(outcome, trace, planned);
   require_size(rank, outcome.rows);
@@ -171,14 +162,13 @@ int list(const Arguments& a) {
   const Agreement agreement = agree(all_streams, groups.groups, sampled);
   require_agreement(agreement);
   Outcome all;
-  std::vector<RankOrder> orders;
   for (std::size_t r = 0; r < plans.size(); ++r) {
     apply(plans[r], agreement);
     count(all, traces[r], plans[r]);
-    orders.push_back(order_of(plans[r], groups.groups));
   }
-  require_order(cycle(orders, groups.groups, true));
-  add_order(all, cycle(orders, groups.groups, false));
+  require_order(cycle(plans, groups.groups, true));
+  const std::string waits = cycle(plans, groups.groups, false);
+  if (!waits.empty()) all.assumed.insert(fmt::format("{}{}", unless_buffered, waits));
   fmt::print("# ccl_replay --list: {}, nothing is replayed\n{}{}",
              counted(static_cast<std::uint64_t>(ranks), "rank"),
              header_text(groups, ranks, std::max(files, groups.traced_ranks)), text_of(all, true));
