@@ -53,6 +53,7 @@ struct Sizes {
   std::uint32_t path, text;
   std::int64_t kept;      // OutputEnd::size
   FileIdentity identity;  // OutputEnd::identity
+  bool if_killed;         // OutputEnd::if_killed
 };
 
 // A reader of stdout that does not read keeps nobody: a pipe with room takes this much without a wait.
@@ -149,10 +150,13 @@ void describe(const End& end, const char* doing, Text& how, Text& advice) {
   if (!end.known) how << ": how is not known";
 }
 
+constexpr std::string_view code_of_the_end = "1973214004";
+
 // Writes a text with what stands in it for how process 0 ended.
-void write_filled(int file, std::string_view text, const Text& how, const Text& advice) {
+void write_filled(int file, std::string_view text, std::string_view code, const Text& how,
+                  const Text& advice) {
   while (!text.empty()) {
-    std::size_t used = std::min(text.find('{', 1), text.size());
+    std::size_t used = std::min({text.find('{', 1), text.find(code_of_the_end, 1), text.size()});
     std::string_view piece = text.substr(0, used);
     if (text.starts_with(how_process_0_ended)) {
       used = how_process_0_ended.size();
@@ -160,17 +164,22 @@ void write_filled(int file, std::string_view text, const Text& how, const Text& 
     } else if (text.starts_with(advice_on_the_end)) {
       used = advice_on_the_end.size();
       piece = advice.view();
+    } else if (text.starts_with(code_of_the_end)) {
+      used = code_of_the_end.size();
+      piece = code;
     }
     if (!write_patiently(file, piece)) return;
     text.remove_prefix(used);
   }
 }
 
-void write_end(const char* path, std::string_view text, const Sizes& sizes, const Text& how,
-               const Text& advice) {
-  if (text.empty()) return;
+void write_end(const char* path, std::string_view text, const Sizes& sizes, const End& process,
+               const Text& how, const Text& advice) {
+  const bool killed = process.known && WIFSIGNALED(process.status);
+  if (text.empty() || (sizes.if_killed && !killed)) return;
+  const std::string_view code = process.stopped ? "5" : "4";
   if (*path == '\0') {
-    write_filled(STDOUT_FILENO, text, how, advice);
+    write_filled(STDOUT_FILENO, text, code, how, advice);
     return;
   }
   const int file = ::open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -178,16 +187,16 @@ void write_end(const char* path, std::string_view text, const Sizes& sizes, cons
   const ::off_t end = sizes.kept >= 0 ? static_cast<::off_t>(sizes.kept) : end_of_lines(file);
   if (has_identity(file, sizes.identity) && ::ftruncate(file, end) == 0 &&
       ::lseek(file, end, SEEK_SET) == end)
-    write_filled(file, text, how, advice);
+    write_filled(file, text, code, how, advice);
   ::close(file);
 }
 
-void write_ends(std::string_view ends, const Text& how, const Text& advice) {
+void write_ends(std::string_view ends, const End& process, const Text& how, const Text& advice) {
   while (ends.size() > sizeof(Sizes)) {
     Sizes sizes{};
     std::memcpy(&sizes, ends.data(), sizeof(sizes));
     const char* const path = ends.data() + sizeof(sizes);
-    write_end(path, {path + sizes.path + 1, sizes.text}, sizes, how, advice);
+    write_end(path, {path + sizes.path + 1, sizes.text}, sizes, process, how, advice);
     ends.remove_prefix(sizeof(sizes) + sizes.path + 1 + sizes.text);
   }
 }
@@ -283,7 +292,7 @@ CrashFooter::CrashFooter() {
     Text how, advice;
     describe(end, shared_->what(), how, advice);
     const Shared::Page& page = shared_->ends();
-    write_ends({page.bytes.data(), page.used}, how, advice);
+    write_ends({page.bytes.data(), page.used}, end, how, advice);
     ::_exit(0);
   }
   ::close(pipe[0]);
@@ -323,11 +332,11 @@ void CrashFooter::set(const std::vector<OutputEnd>& ends) {
     std::memcpy(page.bytes.data() + page.used, from, bytes);
     page.used += bytes;
   };
-  for (const auto& [path, text, size, identity] : ends) {
+  for (const auto& [path, text, size, identity, if_killed] : ends) {
     const std::size_t bytes = sizeof(Sizes) + path.size() + 1 + text.size();
     if (bytes > page.bytes.size() - page.used) break;
     const Sizes sizes{static_cast<std::uint32_t>(path.size()),
-                      static_cast<std::uint32_t>(text.size()), size, identity};
+                      static_cast<std::uint32_t>(text.size()), size, identity, if_killed};
     add(&sizes, sizeof(sizes));
     add(path.c_str(), path.size() + 1);
     add(text.data(), text.size());

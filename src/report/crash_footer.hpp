@@ -18,6 +18,9 @@ namespace ccl_tests {
 inline constexpr std::string_view how_process_0_ended = "{how process 0 ended, and during what}";
 inline constexpr std::string_view advice_on_the_end = "{what follows for the reader}";
 
+// Stands for the job's exit code then: 4, or 5 if others waited for process 0, which was stopped.
+inline constexpr int exit_code_of_the_end = 1973214004;
+
 // The end of one output.
 struct OutputEnd {
   std::string path = {};  // of a file that is there; empty: stdout
@@ -26,6 +29,8 @@ struct OutputEnd {
   std::int64_t size = -1;
   // The file is left alone if another one has its name.
   FileIdentity identity = {};
+  // Written only if a signal ends the process: its own end has been written, and is true otherwise.
+  bool if_killed = false;
 };
 
 // Another process that writes the ends, whatever ends this one: a signal, a core dump, SIGKILL. If it cannot be started,

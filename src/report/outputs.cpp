@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <fstream>
+#include <iterator>
 #include <thread>
 #include <utility>
 
@@ -25,11 +27,16 @@ std::unique_lock<std::mutex> lock_within(std::chrono::milliseconds patience, std
   return lock;
 }
 
+std::string text_in(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
 }  // namespace
 
 void Outputs::add(std::unique_ptr<Reporter> reporter) {
   Output& output = reporter->path().empty() ? outputs_.emplace_back() : outputs_.emplace_front();
-  output.prepared.path = reporter->path();
+  output.prepared.path = reporter->end_path();
   if (reporter->file() != nullptr) output.prepared.identity = reporter->file()->identity();
   output.reporter = std::move(reporter);
 }
@@ -68,7 +75,7 @@ void Outputs::row(const Row& row, const RunSummary& if_killed) {
   if (failed) std::rethrow_exception(failed);
 }
 
-void Outputs::end(const std::vector<Row>& rest, RunSummary& summary) {
+void Outputs::end(const std::vector<Row>& rest, RunSummary& summary, const RunSummary& if_killed) {
   const int code = summary.exit_code;
   for (Output& output : outputs_) try {
       const std::unique_lock writing(output.writing, std::try_to_lock);
@@ -83,6 +90,16 @@ void Outputs::end(const std::vector<Row>& rest, RunSummary& summary) {
   for (const bool late : {true, false})  // what cannot be written is then in all others' ends
     for (Output& output : outputs_)
       if (output.reporter->is_written_at_end() == late) end(output, rest, code, summary);
+  // A passed run whose process is killed now has not passed: its launcher says so, and so do the files.
+  if (!summary.complete || summary.exit_code != 0) return;
+  for (Output& output : outputs_) {
+    const std::unique_lock writing(output.writing, std::try_to_lock);
+    if (!writing || output.prepared.path.empty()) continue;
+    output.prepared.if_killed = true;
+    const bool lines = !output.reporter->end_lines(if_killed).empty();
+    prepare_end(output, lines ? &if_killed : nullptr, lines ? output.unended_bytes : 0,
+                lines ? "" : output.unended);
+  }
 }
 
 void Outputs::end(Output& output, const std::vector<Row>& rest, int code, RunSummary& summary) {
@@ -97,7 +114,10 @@ void Outputs::end(Output& output, const std::vector<Row>& rest, int code, RunSum
     for (const Row& row : rest) output.reporter->row(row);
     // Stdout cannot be cut: a whole end is one write there, and is made once more if nothing says that it was.
     const OutputFile* const file = output.reporter->file();
-    prepare_end(output, &summary, file != nullptr ? static_cast<std::int64_t>(file->size()) : -1);
+    output.unended_bytes = file != nullptr ? static_cast<std::int64_t>(file->size()) : -1;
+    if (!output.prepared.path.empty() && output.reporter->end_lines(summary).empty())
+      output.unended = text_in(output.prepared.path);
+    prepare_end(output, &summary, output.unended_bytes);
     output.reporter->end(summary);
     prepare_end(output, nullptr);
   } catch (const std::exception& e) {
@@ -119,9 +139,11 @@ void Outputs::fail(const std::string& why, int code, RunSummary& summary) {
 }
 
 // Called under output.writing, but for keep_crash_footer(), and for an output that takes no more.
-void Outputs::prepare_end(Output& output, const RunSummary* summary, std::int64_t size) {
+void Outputs::prepare_end(Output& output, const RunSummary* summary, std::int64_t size,
+                          std::string text) {
   if (!crash_footer_) return;
-  std::string text = summary != nullptr ? output.reporter->end_lines(*summary) : std::string();
+  if (summary != nullptr) text = output.reporter->end_lines(*summary);
+  if (output.reporter->file() == nullptr && !output.prepared.path.empty()) size = 0;  // all of it
   const std::lock_guard lock(leaving_);
   output.prepared.text = std::move(text);
   output.prepared.size = size;

@@ -38,7 +38,8 @@ class Outputs {
   // Writes `rest` and the end; first those that are written at the end alone (Reporter::is_written_at_end). What
   // cannot be written makes `summary` that of a run that failed, in all ends to come; in all ends at all, if it is a file that
   // cannot be found under its name.
-  void end(const std::vector<Row>& rest, RunSummary& summary);
+  // if_killed: what files say of a run that passed if this process is killed after all.
+  void end(const std::vector<Row>& rest, RunSummary& summary, const RunSummary& if_killed);
   // Returns after end() what could not be written to the end, one line each.
   const std::vector<std::string>& unwritten() const { return unwritten_; }
 
@@ -48,12 +49,16 @@ class Outputs {
     std::mutex writing = {};
     bool ended = false;
     OutputEnd prepared = {};
+    std::int64_t unended_bytes = -1;  // of its file without its end; -1: not known
+    std::string unended = {};         // what its file held then; empty: lines make the end
   };
   void end(Output& output, const std::vector<Row>& rest, int code, RunSummary& summary);
   // Makes `summary` that of a run whose output cannot be written. code: of the run before.
   void fail(const std::string& why, int code, RunSummary& summary);
-  // Sets what another process writes to `output`: its end by `summary` (null: nothing), behind `size` bytes of its file.
-  void prepare_end(Output& output, const RunSummary* summary, std::int64_t size = -1);
+  // Sets what another process writes to `output`, behind `size` bytes of its file: its end by
+  // `summary`; null: `text`.
+  void prepare_end(Output& output, const RunSummary* summary, std::int64_t size = -1,
+                   std::string text = {});
 
   std::deque<Output> outputs_;  // files first
   std::vector<std::string> unwritten_;

@@ -15,6 +15,12 @@ void RunResults::read_earlier_runs() {
   judge_.read_baseline();
 }
 
+RunSummary RunResults::if_killed() const {
+  RunSummary summary = judge_.if_killed(how_process_0_ended);
+  if (summary.exit_code == exit_code(Exit::failed)) summary.exit_code = exit_code_of_the_end;
+  return summary;
+}
+
 void RunResults::begin(const RunInfo& run) {
   std::unique_lock lock(mutex_);
   if (ended_) return;
@@ -22,7 +28,7 @@ void RunResults::begin(const RunInfo& run) {
   RunInfo complete = run;
   complete.output_files = outputs_.files();
   judge_.begin(complete);
-  const RunSummary last = judge_.if_killed(how_process_0_ended);
+  const RunSummary last = if_killed();
   lock.unlock();
   outputs_.begin(complete, last);
 }
@@ -40,7 +46,7 @@ void RunResults::row(const Row& row, std::size_t requested, RowPlace place) {
   }
   const std::vector<Row> rows = judge_.add(complete, requested, place);
   if (!rows.back().pass) before_print_();
-  const RunSummary last = judge_.if_killed(how_process_0_ended);
+  const RunSummary last = if_killed();
   lock.unlock();
   for (const Row& one : rows) try {
       outputs_.row(one, last);
@@ -84,7 +90,7 @@ int RunResults::finish(int failure, const std::vector<std::string>& errors,
                ? judge_.conclude(failure, errors, activity)
                : judge_.conclude(exit_code(Exit::failed), {lost_digests_}, activity);
   before_print_();
-  outputs_.end(rest, *ended_);
+  outputs_.end(rest, *ended_, if_killed());
   return ended_->exit_code;
 }
 

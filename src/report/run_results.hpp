@@ -26,7 +26,7 @@ class RunResults {
   // Called before begin().
   void add(std::unique_ptr<Reporter> reporter) { outputs_.add(std::move(reporter)); }
   // Makes another process write the run's end if this one is killed. After add(), before there are threads.
-  void survive_kills() { outputs_.keep_crash_footer(judge_.if_killed(how_process_0_ended)); }
+  void survive_kills() { outputs_.keep_crash_footer(if_killed()); }
   // Tells what this process does, for the end that another process writes. Waits for nobody.
   void doing(std::string_view what) { outputs_.doing(what); }
   // Opens the file of --digests and reads that of --baseline. Before begin(). Throws UsageError.
@@ -60,6 +60,9 @@ class RunResults {
   std::vector<std::string> reasons() const;
 
  private:
+  // Returns the summary that files are to have if process 0 is killed now.
+  RunSummary if_killed() const;
+
   mutable std::mutex mutex_;
   RunJudge judge_;
   std::string digests_path_;  // empty: none

@@ -227,7 +227,8 @@ bool has_undecided_time(const RunSummary& summary, std::string_view flag = {}) {
 
 std::string next(const RunInfo& run, const RunSummary& summary) {
   const int code = summary.exit_code;
-  if (code > 128) return {};  // a person or a batch system ended it
+  const bool by_signal = code > 128 && code != exit_code_of_the_end;
+  if (by_signal) return {};  // a person or a batch system ended it
   if (summary.failed_checks > 0 && !summary.rerun.empty())
     return fmt::format("rerun that {} alone: {} {} (launcher, ranks and --backend as before)",
                        summary.wrong_rows > 0 ? "row" : "size", run.program, summary.rerun);

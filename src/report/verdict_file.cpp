@@ -87,6 +87,8 @@ class VerdictFile : public Reporter {
   void end(const RunSummary& summary) override {
     if (const std::string error = write(summary); required_ && !error.empty()) fail(error);
   }
+  std::string end_path() const override { return path_; }
+  std::string end_lines(const RunSummary& summary) const override { return text_(run_, summary); }
   // Returns why the file cannot be written; empty: it was.
   std::string write(const RunSummary& summary) const {
     return write_over(path_, text_(run_, summary));

@@ -184,7 +184,7 @@ TEST(FileReporter, AFileThatIsLostFailsTheRunInAllItsEnds) {
     for (const Row& row : run.rows) outputs.row(row, {});
     loss.happens(directory.file("in/lost.jsonl"));
     RunSummary summary = run.summary;
-    outputs.end({}, summary);
+    outputs.end({}, summary, {});
     EXPECT_EQ(summary.exit_code, exit_code(Exit::failed));
     EXPECT_EQ(summary.verdict, Verdict::incomplete);
     EXPECT_THAT(summary.failure, AllOf(HasSubstr("in/lost.jsonl"), HasSubstr(loss.what)));
@@ -206,7 +206,7 @@ TEST(VerdictFile, WhoseFolderIsGoneFailsTheRunInAllItsEnds) {
   outputs.begin(samples::plain().record, {});
   std::filesystem::remove_all(directory.file("in"));
   RunSummary summary = samples::plain().summary;
-  outputs.end({}, summary);
+  outputs.end({}, summary, {});
   EXPECT_EQ(summary.exit_code, exit_code(Exit::failed));
   EXPECT_THAT(summary.failure, HasSubstr("in/verdict.json'"));
   EXPECT_THAT(samples::lines(samples::read(directory.file("kept.jsonl"))).back(),

@@ -18,6 +18,7 @@
 
 #include "src/core/error.hpp"
 #include "src/report/run_results.hpp"
+#include "src/report/verdict_file.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace ccl_tests {
@@ -137,7 +138,8 @@ TEST(CrashFooters, ThatHaveNoRoomAreLeftOut) {
 std::string end_of(const std::function<void()>& end) {
   return printed_by([&] {
     CrashFooter footer;
-    footer.set({{"", fmt::format("{{\"{}\"}} {}\n", how_process_0_ended, advice_on_the_end)}});
+    footer.set({{"", fmt::format("{{\"{}\"}} {}; code {}\n", how_process_0_ended, advice_on_the_end,
+                                 exit_code_of_the_end)}});
     footer.doing("starting gloo");
     footer.doing("all_reduce float sum, 8 B");
     end();
@@ -154,7 +156,7 @@ TEST(CrashFooters, SayHowTheProcessEndedAndDuringWhat) {
   EXPECT_EQ(
       end_of(kill_this_process),
       "{\"process 0 was killed by signal 9 (SIGKILL) during all_reduce float sum, 8 B\"} SIGKILL comes from the "
-      "kernel (out of memory: dmesg), a batch limit or kill -9\n");
+      "kernel (out of memory: dmesg), a batch limit or kill -9; code 4\n");
   EXPECT_THAT(end_of([] { fault(SIGSEGV); }),
               AllOf(HasSubstr("{\"process 0 was ended by signal 11 (SIGSEGV) during all_reduce"),
                     Not(HasSubstr("SIGKILL"))));
@@ -174,7 +176,8 @@ TEST(CrashFooters, SayThatTheProcessHadBeenStopped) {
                 }
                 ::raise(SIGSTOP);
               }),
-              AllOf(HasSubstr("(SIGKILL) after it had been stopped during"), HasSubstr("SIGSTOP")));
+              AllOf(HasSubstr("(SIGKILL) after it had been stopped during"), HasSubstr("SIGSTOP"),
+                    HasSubstr(" code 5\n")));
 }
 
 // Other braces stay, and what a program says of itself cannot break a file's format.
@@ -227,6 +230,39 @@ TEST(CrashFooters, AreOneEndWithOneVerdictWheneverItIsCutShort) {
     EXPECT_EQ(std::count(rows.begin(), rows.end(), '\n'),
               4);  // names, two halves of the row, the end
     EXPECT_THAT(printed, HasSubstr("# Test failure: rank 3 is stopped"));
+  }
+}
+
+// Then its launcher says that the job has failed.
+TEST(CrashFooters, OfAProcessThatIsKilledAfterItsEndAreWrittenOver) {
+  for (const bool killed : {true, false}) {
+    const TemporaryFolder folder;
+    const auto file = [&](const char* name) { return read(folder.file(name)); };
+    printed_by([&] {
+      RunResults results({});
+      for (const char* name : {"run.jsonl", "run.csv", "run.json", "run.xml", "run.prom"})
+        results.add(file_reporter(folder.file(name)));
+      results.add(verdict_reporter(folder.file("verdict")));
+      results.survive_kills();
+      results.begin({});
+      results.row(Row(), 8);
+      results.finish(0, {});
+      if (killed) kill_this_process();
+      ::_exit(0);
+    });
+    const auto says = [&](const char* in_end) {
+      return killed ? testing::Matcher<std::string>(HasSubstr(in_end)) : Not(HasSubstr(in_end));
+    };
+    const std::string lines = file("run.jsonl"), verdict = file("verdict");
+    for (const std::string& one : {lines, verdict}) {
+      EXPECT_THAT(one, says("\"verdict\":\"incomplete\",\"complete\":false,\"exit_code\":4"));
+      EXPECT_THAT(one, says("process 0 was killed by signal 9 (SIGKILL)"));
+      EXPECT_EQ(one.find("\"complete\":"), one.rfind("\"complete\":")) << one;
+    }
+    EXPECT_THAT(file("run.csv"), says(",4,\"process 0 was killed"));
+    EXPECT_THAT(file("run.json"), says("the run did not reach its end"));
+    EXPECT_THAT(file("run.xml"), says("the run has not reached its end"));
+    EXPECT_THAT(file("run.prom"), says("state=\"incomplete\"} 1"));
   }
 }
 
