@@ -191,6 +191,7 @@ std::vector<Row> RunJudge::add_rest() {
 void RunJudge::add_to_all(Row& row, std::size_t requested) {
   limits_.mark(row, requested);
   ++summary_.rows;
+  summary_.largest_bytes = std::max(summary_.largest_bytes, row.bytes);
   count_calls(summary_, row);
   if (row.out_of_place.failed_ranks + row.in_place.failed_ranks > 0) ++summary_.wrong_rows;
   bool capped = false;

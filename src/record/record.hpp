@@ -320,6 +320,7 @@ struct RunSummary : AfterRows {
   std::vector<std::string> errors;  // all that is known about the failure
   std::size_t rows = 0, wrong_rows = 0;
   std::uint64_t failed_checks = 0;  // cells x ranks with a wrong element ("Out of bounds values")
+  std::size_t largest_bytes = 0;    // of all rows
   std::uint64_t wrong_elements = 0;
   std::uint64_t calls = 0, verified_calls = 0;
   std::size_t times = 0;              // that a stream gave; 0: batches have no intervals

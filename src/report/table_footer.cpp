@@ -225,6 +225,35 @@ bool has_undecided_time(const RunSummary& summary, std::string_view flag = {}) {
   });
 }
 
+// Returns what to do about a wait that took too long, by what was seen of the peers and the rows.
+std::string advice_on_a_wait(const RunInfo& run, const RunSummary& summary) {
+  const auto says = [&](std::string_view words) {
+    return std::any_of(summary.errors.begin(), summary.errors.end(), [&](const std::string& error) {
+      return error.find(words) != std::string::npos;
+    });
+  };
+  const bool is_silent = says("no sign of life from") || says("does not come to");
+  const bool on_hosts =
+      std::any_of(run.rank_lines.begin(), run.rank_lines.end(),
+                  [&](const RankLine& line) { return line.host != run.rank_lines.front().host; });
+  constexpr std::string_view stopped =
+      "a process that is stopped has state T (ps -o pid,stat): kill -CONT PID lets it go on";
+  if (is_silent && !on_hosts) return std::string(stopped);
+  if (is_silent)
+    return fmt::format("ping that host: it is down, or a cable is out; if it answers, {}", stopped);
+  const std::string only_slow = "if the operation is only slow, a larger -T waits longer";
+  if (!on_hosts) return only_slow;
+  if (summary.rows == 0)
+    return "nothing has passed between the hosts yet: ping them, look at --interface and firewalls; " +
+           only_slow;
+  if (summary.largest_bytes < run.max_bytes)
+    return fmt::format(
+        "sizes up to {} passed between these hosts: see if large packets do, too "
+        "(ping -M do -s 8972 HOST; ip link shows the MTU); {}",
+        binary_size_text(summary.largest_bytes), only_slow);
+  return "this size passed before: look at links and switches (ip -s link, dmesg); " + only_slow;
+}
+
 std::string next(const RunInfo& run, const RunSummary& summary) {
   const int code = summary.exit_code;
   const bool by_signal = code > 128 && code != exit_code_of_the_end;
@@ -238,7 +267,7 @@ std::string next(const RunInfo& run, const RunSummary& summary) {
   } else if (summary.failure.find("SIGKILL") != std::string::npos) {
     text = "SIGKILL comes from the kernel (out of memory: dmesg), a batch limit or kill -9";
   } else if (code == exit_code(Exit::timed_out)) {
-    text = "if the operation is only slow, a larger -T waits longer";
+    text = advice_on_a_wait(run, summary);
   } else if (summary.verdict == Verdict::varies) {
     text = "-N 10 shows how often; an algorithm that is set by hand is not chosen by timing";
   } else if (summary.verdict == Verdict::slow) {

@@ -113,6 +113,13 @@ TEST_F(AcceptanceJournal, OtherFailuresAreOfTheRun) {
   EXPECT_TRUE(record.excluded.empty());
 }
 
+TEST_F(AcceptanceJournal, AfterAWaitBetweenHostsTheNextStepIsThePacketsSize) {
+  Record record = journal_.end({.failure = 4, .errors = {"rank 0: recv: Connection timed out"}});
+  EXPECT_THAT(next_step(record).what, HasSubstr("ping -M do -s 8972 HOST"));
+  record.hosts.pop_back();
+  EXPECT_THAT(next_step(record).what, testing::StartsWith("continue with --resume FILE"));
+}
+
 TEST_F(AcceptanceJournal, EachHostOfRanksThatAreGoneIsNamedOnce) {
   Record of_four = header();
   of_four.hosts = {{"a", {0, 1}, {}}, {"b", {2, 3}, {}}, {"c", {4, 5}, {}}};

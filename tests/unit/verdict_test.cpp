@@ -1,5 +1,8 @@
 // Which exit code a run's rows and failures give, and what is said of them.
+#include <regex>
+
 #include "src/core/error.hpp"
+#include "src/report/table_footer.hpp"
 #include "tests/unit/spy_reporter.hpp"
 
 namespace ccl_tests {
@@ -8,6 +11,7 @@ namespace {
 using test::missed;
 using testing::Contains;
 using testing::HasSubstr;
+using testing::Not;
 
 class VerdictTest : public test::RunResultsTest {};
 
@@ -34,6 +38,36 @@ TEST_F(VerdictTest, WrongDataIs7AndSaysWhereItIsAndHowToSeeItAgain) {
   EXPECT_THAT(seen.summary.notes,
               Contains("wrong: 1024 B float sum root 2 in place: rank 3 (rank 0 of group 1) on c: "
                        "3 wrong, elements 0 to 2: expected 0x1, found 0x2"));
+}
+
+TEST(AdviceOnAWait, IsWhatWasSeenOfPeersAndRows) {
+  RunInfo run;
+  run.max_bytes = 1 << 26;
+  run.rank_lines = {{.host = "a"}, {.rank = 1, .host = "a"}};
+  RunSummary summary;
+  summary.complete = false;
+  summary.verdict = Verdict::incomplete;
+  summary.exit_code = 5;
+  const auto next = [&] {
+    const std::string text = footer_text(run, summary);
+    return std::regex_replace(text.substr(text.find("# Next")), std::regex("\n# +"), " ");
+  };
+  EXPECT_THAT(next(), HasSubstr(": if the operation is only slow, a larger -T waits longer"));
+  summary.errors = {"does not come to a call, or out of it: rank 1"};
+  EXPECT_THAT(next(), HasSubstr(": a process that is stopped has state T (ps -o pid,stat)"));
+  EXPECT_THAT(next(), Not(HasSubstr("larger -T")));
+  run.rank_lines[1].host = "b";
+  summary.errors = {"x; for 4 s there has been no sign of life from rank 1 on b"};
+  EXPECT_THAT(next(), HasSubstr(": ping that host: it is down, or a cable is out"));
+  EXPECT_THAT(next(), Not(HasSubstr("larger -T")));
+  summary.errors = {"Timed out"};
+  EXPECT_THAT(next(), HasSubstr(": nothing has passed between the hosts yet"));
+  summary.rows = 4;
+  summary.largest_bytes = 1 << 15;
+  EXPECT_THAT(next(), HasSubstr("sizes up to 32 KiB passed between these hosts: see if large "
+                                "packets do, too (ping -M do -s 8972 HOST"));
+  summary.largest_bytes = run.max_bytes;
+  EXPECT_THAT(next(), HasSubstr(": this size passed before: look at links and switches"));
 }
 
 TEST_F(VerdictTest, TheFailureSaysWhatCameFirstAndWhatWasDone) {
