@@ -4,8 +4,10 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -52,6 +54,31 @@ std::vector<Setting> recorded_settings(const Collective& collective, const Optio
     if (!flag.recorded.empty() && flag.missing.empty())
       settings.push_back({flag.recorded, flag.show()});
   return settings;
+}
+
+std::vector<Setting> unusual_settings(const Collective& collective, const Options& options) {
+  static const std::set<std::string_view> other = {
+      // in the row, the mode, or a label of the run's own
+      "min_bytes", "max_bytes", "step_factor", "step_bytes", "sizes", "types", "ops", "roots",
+      "pairs", "group_rows", "form", "label", "skew", "objects", "tensors", "bucket_mib",
+      "no_async", "routing", "experts", "top_k", "hidden", "via", "cpu_time", "bidirectional",
+      // how often, how precisely, how long
+      "iterations", "warmup", "precision", "time_budget_s", "passes", "row_time_s", "cycles",
+      "duration_s", "placements", "per_iteration", "per_iteration_skip", "check", "seed",
+      "timeout_s", "init_timeout_s",
+      // where it runs, which has fields of its own, and what is made of the results
+      "threads", "ranks_per_thread", "local_processes", "launcher_choice", "backend_choice",
+      "library_choice", "shared_dir", "parallel_init", "expect_gpus", "first_device",
+      "memory_report", "show_algorithm", "timestamps", "min_busbw", "max_time", "baseline",
+      "tolerance", "ceiling", "min_average_busbw"};
+  const std::vector<Setting> given = recorded_settings(collective, options);
+  const std::vector<Setting> usual =
+      recorded_settings(collective, ProgramFlags(collective).options);
+  std::vector<Setting> unusual;
+  for (const Setting& setting : given)
+    if (!other.contains(setting.name) && std::ranges::find(usual, setting) == usual.end())
+      unusual.push_back(setting);
+  return unusual;
 }
 
 std::optional<std::string> lost_files(ControlChannel& channel, double limit_s, const FlagSet& set) {

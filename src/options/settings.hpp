@@ -20,6 +20,10 @@ std::vector<NamedValue> shared_settings(const Collective& collective, const Opti
 // Returns the settings of the program for the headers of files, given or by default.
 std::vector<Setting> recorded_settings(const Collective& collective, const Options& options);
 
+// Returns those that are not the program's defaults and change what a row measures, but for those
+// that rows have themselves (sizes, types), and those that say how often and how precisely.
+std::vector<Setting> unusual_settings(const Collective& collective, const Options& options);
+
 // Collective over all ranks. Returns the same on every rank: nothing, or a line that names the ranks which were given
 // a file that nobody will write. Rank 0 writes the files of all flags that are declared so: another rank is refused if it has
 // such a flag and rank 0 has not, and if rank 0 has another name and the rank's own file is there, since readers would take an

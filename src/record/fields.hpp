@@ -121,6 +121,7 @@ void identity_fields(R& run, V&& visit) {
 // Visits the run's fields on every row of CSV, which has no header to hold them.
 template <IsA<RunInfo> R, class V>
 void setting_fields(R& run, V&& visit) {
+  visit("label", run.options.output.label);
   visit("library_file", run.library_file);
   visit("threads", run.threads);
   visit("ranks_per_thread", run.ranks_per_thread);

@@ -54,6 +54,7 @@ struct RunInfo {
   std::vector<std::string> arguments;    // argv as given, without the program
   std::vector<std::string> environment;  // "NAME=value"; only listed variables
   std::vector<Setting> settings;         // every flag that the program takes and files keep
+  std::vector<Setting> unusual;          // those that tell its cells from those of a plain run
   std::string launcher;
   std::string placement;  // "2 threads of 1 process on 1 host"
   int threads = 1, ranks_per_thread = 1, processes = 1, ranks = 1;
@@ -319,8 +320,8 @@ struct RunSummary : AfterRows {
   std::string failure;              // of a run that is not complete: who, what, doing what
   std::vector<std::string> errors;  // all that is known about the failure
   std::size_t rows = 0, wrong_rows = 0;
-  std::uint64_t failed_checks = 0;  // cells x ranks with a wrong element ("Out of bounds values")
   std::size_t largest_bytes = 0;    // of all rows
+  std::uint64_t failed_checks = 0;  // cells x ranks with a wrong element ("Out of bounds values")
   std::uint64_t wrong_elements = 0;
   std::uint64_t calls = 0, verified_calls = 0;
   std::size_t times = 0;              // that a stream gave; 0: batches have no intervals

@@ -110,10 +110,12 @@ class Junit : public DocumentFormat {
 
   std::vector<DocumentItem> items(const Row& row) const override {
     std::vector<DocumentItem> all;
+    std::string more;
+    for (const std::string& one : distinctions(run)) more += " " + one;
     for_each_cell(row, [&](bool in_place, const Measurement& cell) {
-      JunitCase made{.name =
-                         fmt::format("{} {}{}", row_name(row, row.bytes), placement_words(in_place),
-                                     row.cycle > 0 ? fmt::format(" cycle {}", row.cycle) : "")};
+      JunitCase made{.name = fmt::format("{} {}{}{}", row_name(row, row.bytes),
+                                         placement_words(in_place), more,
+                                         row.cycle > 0 ? fmt::format(" cycle {}", row.cycle) : "")};
       const std::string wrong = wrong_text(cell);
       if (wrong.empty())
         made.output = cell_text(cell);

@@ -109,6 +109,7 @@ RunInfo describe(const Rank& rank, const Collective& collective, const Options& 
   run.library_known_as = process.backend.info().known_as;
   run.arguments = typed_arguments(process);
   run.settings = recorded_settings(collective, o);
+  run.unusual = unusual_settings(collective, o);
   run.environment = recorded_environment(process.launch.by_np());
   run.launcher = process.launch.launcher;
   std::tie(run.min_bytes, run.max_bytes) = asked_range(o.sweep);

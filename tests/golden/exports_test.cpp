@@ -121,6 +121,34 @@ TEST(Exports, WrongDataAreAFailureAndNoTime) {
   EXPECT_EQ(json::parse(samples::file(wrong, ".bmf.json")).size(), 3U);
 }
 
+// Readers compare the cells of several runs that have one name.
+TEST(Exports, ARunThatDiffersHasOtherNames) {
+  samples::Run run = samples::plain();
+  RunInfo& info = run.record;
+  info.options.output.label.clear();
+  const auto name = [&] { return benchmark_name(info, run.rows.front(), false); };
+  const std::string plain = "all_reduce_perf/gloo/ranks:3/float/sum/bytes:8/out_of_place";
+  EXPECT_EQ(name().substr(0, plain.find("/bytes")), plain.substr(0, plain.find("/bytes")));
+  const auto has = [&](const std::string& text, const std::string& others) {
+    EXPECT_THAT(name(), HasSubstr("/float/sum/" + text + "/bytes:"));
+    for (const char* const suffix : {".xml", ".md"})
+      EXPECT_THAT(samples::file(run, suffix), HasSubstr(others)) << suffix;
+  };
+  info.options.output.label = "ring1";
+  has("label:ring1", "label:ring1");
+  EXPECT_THAT(samples::file(run, ".csv"), HasSubstr(",ring1,"));
+  info.options.output.label.clear();
+  info.processes = 3;
+  has("processes:3", "processes:3");
+  info.backend = "mpi-openmpi";
+  EXPECT_THAT(name(), Not(HasSubstr("processes")));
+  info.processes = 1;
+  info.backend = "gloo";
+  info.unusual = {{"cache", std::string("cold")}, {"reproducible", true}};
+  info.environment = {"NCCL_ALGO=Ring", "NCCL_IB_HCA=mlx5_0"};
+  has("cache:cold/reproducible/NCCL_ALGO=Ring", "cache:cold");
+}
+
 TEST(Exports, OfNamesThatRepeatBencherHasTheFirst) {
   samples::Run run = samples::plain();
   run.rows.push_back(run.rows.front());

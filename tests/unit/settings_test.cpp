@@ -19,8 +19,10 @@ namespace {
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::IsSupersetOf;
 using testing::Not;
+using testing::UnorderedElementsAre;
 
 std::vector<std::string> names(const Collective& collective) {
   std::vector<std::string> result;
@@ -156,6 +158,26 @@ TEST(Settings, OptionsOfTheBackendAreComparedInOneOrder) {
   EXPECT_EQ(value(collectives::gather, options, "--backend-option"), "not given");
   options.backend.own = {{"width", "2"}, {"depth", "1"}};
   EXPECT_EQ(value(collectives::gather, options, "--backend-option"), "depth=1,width=2");
+}
+
+// Their cells have names of their own.
+TEST(Settings, AreUnusualIfTheyChangeWhatIsMeasured) {
+  const auto unusual = [](const std::vector<std::string>& words) {
+    std::vector<std::string> all;
+    for (const Setting& one : unusual_settings(collectives::all_reduce, read(words)))
+      all.push_back(one.name + "=" + text_of(one.value));
+    return all;
+  };
+  EXPECT_THAT(unusual({}), IsEmpty());
+  EXPECT_THAT(unusual({"-b",      "8", "-e",          "1M",  "-f",        "4",    "-n", "5",
+                       "-w",      "2", "-N",          "3",   "-d",        "half", "-o", "max",
+                       "--label", "x", "-t",          "3",   "--backend", "gloo", "-T", "9",
+                       "-c",      "2", "--min-busbw", "8:1", "--passes",  "1"}),
+              IsEmpty());
+  EXPECT_THAT(
+      unusual({"--cache", "cold", "--gloo-algorithm", "ring", "--samples", "--beside", "cpu"}),
+      UnorderedElementsAre("cache=cold", "gloo_algorithm=ring", "samples=1", "beside=cpu"));
+  EXPECT_THAT(unusual({"--reproducible"}), ElementsAre("reproducible=1"));
 }
 
 TEST(Settings, LabelsAndNotesSayTheSame) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "src/core/types.hpp"
+#include "src/options/flag.hpp"
 #include "src/record/quantity_text.hpp"
 
 namespace ccl_tests {
@@ -65,6 +66,24 @@ std::unique_ptr<Reporter> document_reporter(OutputFile file,
   return std::make_unique<Document>(std::move(file), std::move(format));
 }
 
+std::vector<std::string> distinctions(const RunInfo& run) {
+  std::vector<std::string> all;
+  const std::string& label = run.options.output.label;
+  if (!label.empty()) all.push_back("label:" + label);
+  // A rank is a thread, but where it usually is a process.
+  const bool by_process = run.backend.starts_with("mpi") || run.backend.starts_with("nccl");
+  if (run.processes != (by_process ? run.ranks : 1))
+    all.push_back(fmt::format("processes:{}", run.processes));
+  for (const Setting& setting : run.unusual) {
+    const bool flag = std::holds_alternative<bool>(setting.value);
+    all.push_back(flag ? setting.name : setting.name + ":" + text_of(setting.value));
+  }
+  for (const std::string& variable : run.environment)
+    if (variable.starts_with("NCCL_ALGO=") || variable.starts_with("NCCL_PROTO="))
+      all.push_back(variable);
+  return all;
+}
+
 std::string benchmark_name(const RunInfo& run, const Row& row, bool in_place) {
   std::string text =
       fmt::format("{}/{}/ranks:{}/{}", run.program, run.backend, run.ranks, name(row.type));
@@ -74,6 +93,7 @@ std::string benchmark_name(const RunInfo& run, const Row& row, bool in_place) {
   if (row.group) text += fmt::format("/group:{}", *row.group);
   if (row.pair) text += fmt::format("/pair:{}", name(*row.pair));
   if (run.clock == "cpu") text += "/cpu";
+  for (const std::string& one : distinctions(run)) text += "/" + one;
   return text + fmt::format("/bytes:{}/{}", row.bytes, in_place ? "in_place" : "out_of_place");
 }
 

@@ -38,6 +38,10 @@ struct DocumentFormat {
 std::unique_ptr<Reporter> document_reporter(OutputFile file,
                                             std::unique_ptr<DocumentFormat> format);
 
+// Returns what tells the run's cells from those of a plain run of the program, beside its mode: its
+// label, processes, and settings that are not the default. "cache:cold".
+std::vector<std::string> distinctions(const RunInfo& run);
+
 // "all_reduce_perf/gloo/ranks:2/float/sum/bytes:8/out_of_place": cells of several runs that have one name are compared.
 std::string benchmark_name(const RunInfo& run, const Row& row, bool in_place);
 

@@ -1,5 +1,6 @@
 // A table for a pull request or a wiki (GitHub Flavored Markdown, section 4.10).
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "src/options/program_texts.hpp"
 #include "src/record/quantity_text.hpp"
@@ -19,10 +20,11 @@ class Markdown : public DocumentFormat {
  public:
   std::string head() const override {
     if (run.program.empty()) return {};
-    std::string text =
-        fmt::format("**{}** over {} {}, {}: {}\n\n", plain(run.program), plain(run.backend),
-                    plain(run.library_version),
-                    counted(static_cast<std::uint64_t>(run.ranks), "rank"), plain(run.placement));
+    const std::string more = fmt::format("{}", fmt::join(distinctions(run), ", "));
+    std::string text = fmt::format("**{}** over {} {}, {}: {}{}\n\n", plain(run.program),
+                                   plain(run.backend), plain(run.library_version),
+                                   counted(static_cast<std::uint64_t>(run.ranks), "rank"),
+                                   plain(run.placement), plain(more.empty() ? "" : "; " + more));
     for (const std::string& warning : warnings(run))
       text += fmt::format("**Warning**: {}\n\n", plain(warning));
     return text + "| | | time | busbw (GB/s) | wrong |\n| --- | --- | ---: | ---: | ---: |\n";

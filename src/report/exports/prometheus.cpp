@@ -2,6 +2,7 @@
 // written beside and renamed, over that of the run before. Until the run ends, so if it is killed, it says that the run is incomplete, and
 // has no exit code and no times.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cerrno>
 #include <chrono>
@@ -41,6 +42,9 @@ std::string run_labels(const RunInfo& run) {
   if (!run.mode.empty()) text += "," + label("mode", run.mode);
   const std::string& given = run.options.output.label;
   if (!given.empty()) text += "," + label("label", given);
+  std::vector<std::string> others = distinctions(run);
+  std::erase(others, "label:" + given);
+  if (!others.empty()) text += "," + label("settings", fmt::format("{}", fmt::join(others, ", ")));
   return text;
 }
 
