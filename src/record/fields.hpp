@@ -153,6 +153,7 @@ void fields(R& run, V&& visit) {
   visit("placement", run.placement);
   visit("arguments", run.arguments);
   visit("environment", run.environment);
+  visit("rank_differences", run.rank_differences);
   visit("settings", run.settings);
   visit("min_bytes", run.min_bytes);
   visit("max_bytes", run.max_bytes);

@@ -52,9 +52,11 @@ struct RunInfo {
   std::string library_version;           // of the library under test
   std::string library_file;              // empty: built in
   std::vector<std::string> arguments;    // argv as given, without the program
-  std::vector<std::string> environment;  // "NAME=value"; only listed variables
-  std::vector<Setting> settings;         // every flag that the program takes and files keep
-  std::vector<Setting> unusual;          // those that tell its cells from those of a plain run
+  std::vector<std::string> environment;  // "NAME=value" of process 0; those that may matter
+  // What not all ranks share, "NCCL_ALGO: rank 0: Ring, ranks 1-3: not set".
+  std::vector<std::string> rank_differences = {};
+  std::vector<Setting> settings;  // every flag that the program takes and files keep
+  std::vector<Setting> unusual;   // those that tell its cells from those of a plain run
   std::string launcher;
   std::string placement;  // "2 threads of 1 process on 1 host"
   int threads = 1, ranks_per_thread = 1, processes = 1, ranks = 1;

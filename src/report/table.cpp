@@ -73,7 +73,10 @@ std::string modes(const RunInfo& run) {
 std::string ranks(const RunInfo& run) {
   const std::string how = run.launcher == "none" ? "no launcher; -t, --np or a launcher changes it"
                                                  : "launcher: " + run.launcher;
-  const std::string cpus = run.cpus_allowed.empty() ? "" : ", CPUs " + run.cpus_allowed;
+  constexpr std::string_view by_rank = "CPUs: ";
+  std::string cpus = run.cpus_allowed.empty() ? "" : ", CPUs " + run.cpus_allowed;
+  for (const std::string& line : run.rank_differences)
+    if (line.starts_with(by_rank)) cpus = ", CPUs of " + line.substr(by_rank.size());
   return comment(fmt::format("Ranks: {}{} ({})", run.placement, cpus, how));
 }
 

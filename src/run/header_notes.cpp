@@ -332,6 +332,9 @@ std::vector<Note> notes_of(const Rank& rank, const Collective& collective, const
   }
   if (!collective.needs.synchronizes) notes.push_back(cache_note(o, facts.range.slots));
   add_machine_notes(notes, facts);
+  for (const std::string& line : facts.rank_differences)
+    if (!line.starts_with("CPUs: "))  // the line of the ranks has them
+      add(NoteKind::note, "ranks differ in " + line);
   if (!o.output.label.empty()) add(NoteKind::note, "label: " + quote(o.output.label));
   if (o.sweep.passes > 1)
     add(NoteKind::note,

@@ -13,6 +13,7 @@
 #include "src/options/settings.hpp"
 #include "src/options/values.hpp"
 #include "src/record/quantity_text.hpp"
+#include "src/run/rank_facts.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -43,29 +44,6 @@ std::optional<std::size_t> planned_rows(const Collective& collective, const Opti
   for (const SweepPoint& point : points(collective, o, range))
     rows += each_group ? static_cast<std::size_t>(point.groups->number()) : 1;
   return static_cast<std::size_t>(o.sweep.cycles) * rows;
-}
-
-// Variables that say how a run was measured.
-constexpr const char* recorded_variables =
-    "NCCL_TESTS_MIN_BW,NCCL_TESTS_ALLTOALLV_SPREAD,NCCL_TESTS_ALLTOALLV_MATRIX_FILE,"
-    "NCCL_TESTS_ALLTOALLV_MATRIX_SCALE,NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY,NCCL_TESTS_SPLIT,"
-    "NCCL_TESTS_SPLIT_MASK,NCCL_TESTS_DEVICE,CUDA_VISIBLE_DEVICES,NCCL_ALGO,NCCL_PROTO,NCCL_IB_HCA,"
-    "NCCL_NET,NCCL_SOCKET_IFNAME,NCCL_SOCKET_FAMILY,GLOO_SOCKET_IFNAME,NCCL_P2P_DISABLE,"
-    "NCCL_SHM_DISABLE,NCCL_NVLS_ENABLE,NCCL_MIN_NCHANNELS,NCCL_MAX_NCHANNELS,NCCL_MAX_CTAS,"
-    "NCCL_MULTI_RANK_GPU_ENABLE,NCCL_HOSTID,CUDA_DEVICE_MAX_CONNECTIONS";
-// Those of launchers; --np sets them itself.
-constexpr const char* launch_variables =
-    ",RANK,WORLD_SIZE,LOCAL_RANK,MASTER_ADDR,MASTER_PORT,TORCHELASTIC_RUN_ID,"
-    "TORCHELASTIC_RESTART_COUNT";
-
-// Returns "NAME=value" of those that are set.
-std::vector<std::string> recorded_environment(bool by_np) {
-  std::vector<std::string> set;
-  for (const std::string& name :
-       split_list(std::string(recorded_variables) + (by_np ? "" : launch_variables)))
-    if (const char* const value = std::getenv(name.c_str()))
-      set.push_back(fmt::format("{}={}", name, value));
-  return set;
 }
 
 // Returns the smallest and the largest size that the user named.
@@ -111,6 +89,7 @@ RunInfo describe(const Rank& rank, const Collective& collective, const Options& 
   run.settings = recorded_settings(collective, o);
   run.unusual = unusual_settings(collective, o);
   run.environment = recorded_environment(process.launch.by_np());
+  run.rank_differences = facts.rank_differences;
   run.launcher = process.launch.launcher;
   std::tie(run.min_bytes, run.max_bytes) = asked_range(o.sweep);
   run.threads = process.options.threads.value_or(1);

@@ -23,6 +23,7 @@ struct HeaderFacts {
   std::vector<std::string> left_out;   // lines about what is not measured
   std::optional<double> core_to_core;  // of process 0; nullopt: not probed
   LinkCeiling ceiling;
+  std::vector<std::string> rank_differences;  // what ranks do not share
 };
 
 // Returns the header of a run. On rank 0.

@@ -17,6 +17,7 @@
 #include "src/run/link_ceiling.hpp"
 #include "src/run/memory_limit.hpp"
 #include "src/run/moments.hpp"
+#include "src/run/rank_facts.hpp"
 #include "src/run/run_header.hpp"
 
 namespace ccl_tests {
@@ -310,8 +311,9 @@ int sweep(Rank& rank, const Collective& collective, const Options& o,
   const LinkCeiling ceiling = link_ceiling(rank, runner, o, table, largest);
   if (rank.is_first())
     results.begin(
+  const std::vector<std::string> differ = rank_differences(rank);
         describe(rank, collective, o,
-                 {groups, range, plan.reduced_max, runner, left_out, exchange_s, ceiling}));
+                 {groups, range, plan.reduced_max, runner, left_out, exchange_s, ceiling, differ}));
   runner.reserve(collective, range);
   memory.allocated = free_bytes();
   if (!process.options.simulated()) rank.meet();  // no process still takes memory

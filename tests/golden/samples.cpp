@@ -46,6 +46,7 @@ RunInfo record() {
   run.library_file = "/usr/lib/x86_64-linux-gnu/libgloo.so.0";
   run.arguments = {"-b", "8", "-e", "1M"};
   run.environment = {"NCCL_TESTS_MIN_BW=1.5"};
+  run.rank_differences = {"kernel: ranks 0-1: 6.1.0, rank 2: 6.12.0"};
   run.options.output.label = "before the upgrade";
   run.settings = {{"label", run.options.output.label},
                   {"iterations", std::int64_t{20}},
@@ -234,6 +235,7 @@ Run no_rows() {
 Run notes() {
   Run run = plain();
   run.name = "notes";
+  run.record.rank_differences = {"CPUs: ranks 0-9: 0, ranks 10-19: 1"};
   run.record.notes = {
       {NoteKind::warning, "2 CPUs for 40 busy threads", "use fewer ranks or allow more CPUs"},
       {NoteKind::warning, "simulated", "rely on correctness only"},
@@ -341,6 +343,7 @@ Run with_text(const std::string& text) {
   }
   record.arguments = {text, text};
   record.environment = {text};
+  record.rank_differences = {text, "CPUs: " + text};
   record.output_files = {text};
   record.notes = {{NoteKind::warning, text, text},
                   {NoteKind::note, text},

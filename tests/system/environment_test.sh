@@ -46,4 +46,18 @@ for flag in --help --no-such-flag; do
 done
 MASTER_PORT=$(free_port) RANK=1 run 2 "a wrong flag that rank 0 does not hear of" "$bin/all_reduce_perf" --no-such-flag
 expect_in "$work/err" "unknown option '--no-such-flag'"
+# What rank 0 is told is not the job's: the header and files name the ranks that differ.
+MASTER_PORT=$(free_port)
+others=()
+for rank in 2 1; do
+  RANK=$rank UCX_TLS=tcp timeout 240 taskset -c 0 "$bin/all_reduce_perf" --backend gloo --sizes 8 -n 2 >"$work/out.$rank" 2>"$work/err.$rank" &
+  others+=("$!")
+done
+RANK=0 NCCL_ALGO=Ring run 0 "ranks that differ" taskset -c "$(($(nproc) - 1))" "$bin/all_reduce_perf" --backend gloo --sizes 8 -n 2 -J "$work/differ.jsonl"
+for pid in "${others[@]}"; do wait "$pid" || fail "ranks that differ: a rank beside 0 failed"; done
+[ "$(nproc)" = 1 ] || expect_in "$work/out" ", CPUs of rank 0: $(($(nproc) - 1)), ranks 1-2: 0 (launcher: environment)"
+expect_in "$work/out" "# ranks differ in NCCL_ALGO: rank 0: Ring, ranks 1-2: not set"
+expect_in "$work/out" "ranks differ in UCX_TLS: rank 0: not set, ranks 1-2: tcp"
+expect_in "$work/differ.jsonl" '"NCCL_ALGO=Ring"'
+expect_in "$work/differ.jsonl" '"UCX_TLS: rank 0: not set, ranks 1-2: tcp"'
 finish

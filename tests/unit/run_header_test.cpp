@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
+
 #include "collectives/collectives.hpp"
+#include "src/run/rank_facts.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -47,6 +51,40 @@ TEST(KindOfALine, IsANoteIfItsSubjectIsTheProgramOrATypeOrOperationOfTheRun) {
             NoteKind::note);
   EXPECT_EQ(kind_of("--share-gpus: ranks share a GPU: times mean nothing", all_reduce, sum),
             NoteKind::note);
+}
+
+TEST(RankDifferences, NameEachValueAndWhoseItIs) {
+  const RankFacts usual = {{"CPUs", "0-3"}, {"kernel", "6.1"}};
+  RankFacts other = usual;
+  other["NCCL_ALGO"] = "Ring";
+  EXPECT_TRUE(differences({usual}).empty());
+  EXPECT_TRUE(differences({3, usual}).empty());
+  EXPECT_EQ(differences({other, usual, usual}),
+            std::vector<std::string>{"NCCL_ALGO: rank 0: Ring, ranks 1-2: not set"});
+  other["CPUs"] = "7";
+  EXPECT_EQ(differences({usual, other, usual, usual}),
+            (std::vector<std::string>{"CPUs: ranks 0,2-3: 0-3, rank 1: 7",
+                                      "NCCL_ALGO: ranks 0,2-3: not set, rank 1: Ring"}));
+  std::vector<RankFacts> many;
+  for (int rank = 0; rank < 20; ++rank) many.push_back({{"CPUs", std::to_string(rank)}});
+  EXPECT_TRUE(differences(many).at(0).ends_with("rank 7: 7, ..."));
+}
+
+TEST(RecordedEnvironment, HasEverySettingOfALibraryAndNothingThatMpirunTellsItself) {
+  const auto has = [](const char* name, bool by_np = true) {
+    setenv(name, "x", 1);
+    const std::vector<std::string> all = recorded_environment(by_np);
+    unsetenv(name);
+    return std::find(all.begin(), all.end(), std::string(name) + "=x") != all.end();
+  };
+  for (const char* name : {"NCCL_ALGO", "NCCL_NEVER_HEARD_OF", "OMPI_MCA_btl", "UCX_TLS",
+                           "MPIR_CVAR_CH4_NETMOD", "FI_PROVIDER", "LD_PRELOAD_NEVER_READ"})
+    EXPECT_TRUE(has(name)) << name;
+  for (const char* name : {"OMPI_MCA_orte_hnp_uri", "OMPI_MCA_ess_base_vpid", "MV2_COMM_WORLD_RANK",
+                           "CCL_JOB_SECRET", "HOME_OF_MINE"})
+    EXPECT_FALSE(has(name)) << name;
+  EXPECT_FALSE(has("MASTER_PORT"));
+  EXPECT_TRUE(has("MASTER_PORT", false));
 }
 
 }  // namespace

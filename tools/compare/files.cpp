@@ -10,6 +10,7 @@
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
 #include "src/record/quantity_text.hpp"
+#include "src/run/rank_facts.hpp"
 
 namespace ccl_tests::compare {
 namespace {
@@ -81,6 +82,16 @@ void check_same_number(const NamedRun& base, const NamedRun& head) {
   check_same("whether ranks wait for CPUs", waits(base), base.name, waits(head), head.name);
 }
 
+// Returns the settings of libraries that `run` has, and `other` has not or otherwise.
+std::string variables_beyond(const RunInfo& other, const RunInfo& run) {
+  std::vector<std::string> beyond;
+  for (const std::string& variable : run.environment)
+    if (!is_of_launcher(variable) &&
+        std::ranges::find(other.environment, variable) == other.environment.end())
+      beyond.push_back(variable);
+  return fmt::format("{}", fmt::join(beyond, " "));
+}
+
 std::vector<std::string> differences(const NamedRun& base, const NamedRun& head) {
   std::vector<std::string> notes;
   const auto compare = [&](const char* field, const std::string& a, const std::string& b) {
@@ -99,6 +110,9 @@ std::vector<std::string> differences(const NamedRun& base, const NamedRun& head)
   compare_ranks("device_name", [](const RankLine& line) { return line.device_name; });
   compare_ranks("host", [](const RankLine& line) { return line.host; });
   compare("launcher", a.launcher, b.launcher);
+  compare("environment", variables_beyond(b, a), variables_beyond(a, b));
+  compare("rank_differences", fmt::format("{}", fmt::join(a.rank_differences, "; ")),
+          fmt::format("{}", fmt::join(b.rank_differences, "; ")));
   compare("placement", a.placement, b.placement);
   compare("routing", routing_of(a), routing_of(b));
   compare("whether ranks wait for CPUs", waits(base), waits(head));
