@@ -1,6 +1,8 @@
 // The operations and types that a library can do here, as data.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +19,12 @@ struct TypesAndOps {
   std::string note;
 };
 
+// The interface that a user's setting makes a library use towards other hosts.
+struct ChosenInterface {
+  std::string name, by;                 // "eth1", "--interface"
+  std::function<std::uint64_t()> sent;  // returns the bytes sent to other hosts since connecting
+};
+
 struct Capabilities {
   // Where the operations' buffers lie.
   Memory memory = Memory::host;
@@ -31,6 +39,8 @@ struct Capabilities {
   std::vector<TypesAndOps> unsupported = {};
   // The ones that the backend composes from other operations inside the clock. note: how.
   std::vector<TypesAndOps> emulated = {};
+  // Absent: nobody chose one, or the library does not say what it sends.
+  std::optional<ChosenInterface> chosen_interface = {};
 
   // Returns why the library does not support `op` (nullopt: moving data) on `type`. Returns nullopt
   // if supported.

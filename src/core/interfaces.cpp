@@ -9,8 +9,10 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <fstream>
 #include <iterator>
 #include <memory>
+#include <sstream>
 
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
@@ -101,6 +103,21 @@ std::vector<InterfaceAddress> interface_addresses() {
           {i->ifa_name, address, (i->ifa_flags & IFF_UP) != 0, (i->ifa_flags & IFF_LOOPBACK) != 0});
   }
   return result;
+}
+
+std::map<std::string, std::uint64_t> sent_bytes(const std::string& root) {
+  std::map<std::string, std::uint64_t> sent;
+  std::ifstream file(root + "/proc/net/dev");  // "  eth0: 8 numbers of what came, 8 of what went"
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t colon = line.find(':');
+    if (colon == std::string::npos) continue;
+    std::istringstream numbers(line.substr(colon + 1));
+    std::uint64_t bytes = 0;
+    for (int number = 0; number < 9; ++number) numbers >> bytes;
+    if (numbers)
+      sent[line.substr(line.find_first_not_of(' '), colon - line.find_first_not_of(' '))] = bytes;
+  }
+  return sent;
 }
 
 std::string numeric_address(const sockaddr* address) {

@@ -1,6 +1,8 @@
 // The network interfaces of this host, and which of them a user means.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +24,10 @@ struct InterfaceAddress {
 
 // Returns those of this host, in the system's order. Empty if the system does not list them.
 std::vector<InterfaceAddress> interface_addresses();
+
+// Returns the bytes that each interface of this host has sent. Empty if the system does not say.
+// root: where /proc is, for tests.
+std::map<std::string, std::uint64_t> sent_bytes(const std::string& root = "");
 
 // Returns the IP address as a number, an IPv4 one also if IPv6 carries it (::ffff:10.0.0.7). Empty
 // if `address` is none.

@@ -41,7 +41,7 @@ bool has(const RunSummary& summary, LimitVerdict verdict) {  // of any limit
 }
 
 bool is_undecided(const RunSummary& summary) {
-  return has(summary, LimitVerdict::undecided) || hides_fault(summary);
+  return has(summary, LimitVerdict::undecided) || hides_fault(summary) || summary.wrong_wire;
 }
 
 Verdict verdict_of(const RunSummary& summary) {
@@ -258,6 +258,7 @@ void RunJudge::judge_end() {
   summary_.average_busbw = average_busbw();
   std::vector<std::string>& notes = summary_.notes;
   if (!summary_.spoiled.empty()) notes.push_back(summary_.spoiled);  // however many there are
+  if (!summary_.wire.empty()) notes.push_back(summary_.wire);
   const SweepOptions& sweep = options_.sweep;
   if (options_.spec.window > 1)
     append(notes, message_rates(pair_rows_, sweep.concurrent && !sweep.pairing.all));

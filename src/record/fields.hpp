@@ -343,6 +343,7 @@ void fields(R& summary, V&& visit) {
     visit("soak_memory_first_bytes", soak.first_bytes);
     visit("soak_memory_last_bytes", soak.last_bytes);
   });
+  visit("wire", summary.wire);
   visit.part(summary.late_rank, [&](auto& late) {
     visit("late_rank", late.rank);
     visit("late_rank_host", late.host);

@@ -313,6 +313,8 @@ struct AfterRows {
   std::string memory = {};                    // -M: nccl-tests' line
   std::string spoiled = {};            // --inject: how many operations it has changed, in a line
   std::optional<CpuUse> cpu_use = {};  // absent: not counted
+  std::string wire = {};    // by which interface bytes left, if a user chose one, in a line
+  bool wrong_wire = false;  // most left by another one
 };
 
 struct RunSummary : AfterRows {

@@ -45,12 +45,13 @@ JunitCase limit_case(const LimitFinding& limit) {
 
 JunitCase run_case(const RunSummary& summary) {
   JunitCase made{.name = "run"};
+  const std::string undecided = why_inconclusive(summary);
   if (summary.verdict == Verdict::incomplete) {
     std::string all;
     for (const std::string& error : summary.errors) all += error + "\n";
     made.trouble = {"error", "incomplete", outcome(summary), all};
-  } else if (hides_fault(summary) && summary.exit_code == exit_code(Exit::inconclusive)) {
-    made.trouble = {"error", "not decided", std::string(nothing_spoiled), ""};
+  } else if (!undecided.empty() && summary.exit_code == exit_code(Exit::inconclusive)) {
+    made.trouble = {"error", "not decided", undecided, ""};
   } else if (summary.verdict == Verdict::wrong && summary.wrong_rows == 0) {
     made.trouble = {"failure", "wrong data", summary.first_wrong, ""};
   } else {

@@ -106,7 +106,7 @@ std::vector<std::string> RunResults::reasons() const {
   auto lines = limit_lines(ended_->limits, LimitVerdict::missed);
   for (auto& line : limit_lines(ended_->limits, LimitVerdict::undecided))
     lines.push_back(std::move(line));
-  if (hides_fault(*ended_)) lines.emplace_back(nothing_spoiled);
+  if (std::string why = why_inconclusive(*ended_); !why.empty()) lines.push_back(std::move(why));
   return lines;
 }
 

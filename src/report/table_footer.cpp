@@ -116,8 +116,9 @@ std::string verdict(const RunInfo& run, const RunSummary& summary) {
                                : "the times",
                            doubt(summary));
       return fmt::format("UNRELIABLE - {}, {} (exit {})", results(summary),
-                         undecided(summary).empty() ? "but --inject spoiled nothing that shows"
-                                                    : "a limit is not decided",
+                         !undecided(summary).empty() ? "a limit is not decided"
+                         : hides_fault(summary)      ? "but --inject spoiled nothing that shows"
+                                                     : "but bytes left by another interface",
                          code);
     case Verdict::ok: break;
   }
@@ -284,6 +285,8 @@ std::string next(const RunInfo& run, const RunSummary& summary) {
   } else if (hides_fault(summary)) {
     text =
         "a fault without :call=, :every= and :phase= is done to every call, and -c all verifies each";
+  } else if (summary.wrong_wire) {
+    text = "give the interface a subnet or a route of its own, or leave the choice out";
   } else if (summary.verdict == Verdict::unreliable && run.oversubscribed) {
     text = run.ranks > 2 ? "fewer ranks or more CPUs" : "more CPUs";
     if (run.backend.starts_with("gloo"))

@@ -107,6 +107,11 @@ class VerdictFile : public Reporter {
 
 }  // namespace
 
+std::string why_inconclusive(const RunSummary& summary) {
+  if (hides_fault(summary)) return std::string(nothing_spoiled);
+  return summary.wrong_wire ? summary.wire : std::string();
+}
+
 std::string outcome(const RunSummary& summary) {
   switch (summary.verdict) {
     case Verdict::incomplete:
@@ -119,8 +124,8 @@ std::string outcome(const RunSummary& summary) {
     case Verdict::slow: return first_of(summary, LimitVerdict::missed);
     case Verdict::unreliable: {
       const std::string limit = first_of(summary, LimitVerdict::undecided);
-      if (limit.empty() && hides_fault(summary)) return std::string(nothing_spoiled);
-      return limit.empty() ? result(summary) + ", times unreliable" : limit;
+      const std::string why = limit.empty() ? why_inconclusive(summary) : limit;
+      return why.empty() ? result(summary) + ", times unreliable" : why;
     }
     case Verdict::ok: break;
   }

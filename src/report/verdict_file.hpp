@@ -13,6 +13,9 @@ namespace ccl_tests {
 // The part of a plugin's output that Node Problem Detector keeps (and a pager shows).
 inline constexpr std::size_t headline_bytes = 80;
 
+// Returns why the run does not show what it was asked for, limits aside. Empty: it does.
+std::string why_inconclusive(const RunSummary& summary);
+
 // Returns what the run showed, not cut: "24 rows right, peak 12.3 GB/s at 64 MiB", "too slow: 8 B
 // float ...".
 std::string outcome(const RunSummary& summary);

@@ -19,6 +19,7 @@
 #include "src/run/moments.hpp"
 #include "src/run/rank_facts.hpp"
 #include "src/run/run_header.hpp"
+#include "src/run/wire_check.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -294,6 +295,7 @@ int sweep(Rank& rank, const Collective& collective, const Options& o,
   const std::optional<double> exchange_s = probe_cpus(rank);
   if (!process.options.simulated()) rank.meet();
   rank.activity().phase("connecting the library under test");
+  const WireCheck wires;
   BenchmarkRunner runner(rank, o, groups, patterns);
   memory.connected = free_bytes();
   const RankTable table = table_with_free_memory(rank);
@@ -309,9 +311,9 @@ int sweep(Rank& rank, const Collective& collective, const Options& o,
   std::size_t largest = 0;
   for (const std::size_t bytes : range.sizes) largest = std::max(largest, bytes);
   const LinkCeiling ceiling = link_ceiling(rank, runner, o, table, largest);
+  const std::vector<std::string> differ = rank_differences(rank);
   if (rank.is_first())
     results.begin(
-  const std::vector<std::string> differ = rank_differences(rank);
         describe(rank, collective, o,
                  {groups, range, plan.reduced_max, runner, left_out, exchange_s, ceiling, differ}));
   runner.reserve(collective, range);
@@ -325,6 +327,7 @@ int sweep(Rank& rank, const Collective& collective, const Options& o,
   };
   keep();
   if (!process.options.simulated()) found.cpu_use = cpu_use(rank, before);
+  if (!process.options.simulated()) wires.judge(rank, runner.communicator(), found);
   found.core_to_core = probe_cpus(rank);
   keep();
   found.spoiled = rank.spoiled_text();

@@ -102,6 +102,7 @@ Run wrong_data() {
       "rank 2 on node1, 8 B float sum out of place, element 0: expected 0x3f800000, found poison";
   run.summary.rerun = "-b 8 -e 8 -d float -o sum -c 20 --seed 1";
   run.summary.bandwidth_ok = true;
+  run.summary.wire = "interface: 235 MB left by eth1 (--interface)";
   run.summary.exit_code = 7;
   run.summary.notes = {
       "wrong: 8 B float sum out of place: rank 2 on node1: 1 wrong, elements 0 to 0: expected "

@@ -88,6 +88,37 @@ run_on_hosts 5 "packets that are lost" "${program[@]}" --interface docker0 --ini
 grep -qE "gloo: .*; from rank [0-2] on .* \(docker0 172.17.0.1[0-2], chosen by --interface\) to rank [0-2] on .*; choose another interface with --interface" \
   "$work/err.0" || fail "packets that are lost: $(cat "$work/err.0")"
 
+# A second card: in the subnet of the first, the kernel sends by the first; in a subnet of its own, by the second.
+for ((n = 0; n < hosts; n++)); do
+  ip link add eth1 netns "$CCL_CLUSTER$n" type veth peer name "second$n" netns "$CCL_CLUSTER-switch"
+  ip -n "$CCL_CLUSTER-switch" link set "second$n" master br0 up
+  ip -n "$CCL_CLUSTER$n" addr add "10.77.0.$((n + 11))/24" dev eth1
+done
+each link set eth1 up
+for choice in "--interface eth1" "GLOO_SOCKET_IFNAME=eth1"; do
+  if [[ $choice = -* ]]; then run_on_hosts 8 "two cards in one subnet" "${program[@]}" --interface eth1 -J "$work/wire.{rank}.jsonl"
+  else run_on_hosts 8 "two cards in one subnet, $choice" env "$choice" "${program[@]}"; fi
+  grep -qE "^# interface: on $CCL_CLUSTER[0-2] [0-9.]+ (MB|B) of the library left by eth0, [0-9.]+ (MB|B) by eth1 \(" "$work/out" || fail "two cards: $(cat "$work/out")"
+  used "but bytes left by another interface (exit 8)"
+done
+if [ -x "$bin/ccl_acceptance" ]; then
+  cat >"$work/plan.toml" <<'PLAN'
+sanity = { run = false }
+full = { programs = ["all_reduce"], sizes = ["64K"], seconds = "0.1" }
+scaling = { run = false }
+pairs = { seconds = "0.1" }
+PLAN
+  run_on_hosts 4 "two cards, acceptance by the flag alone" "$bin/ccl_acceptance" "$work/plan.toml" --backend gloo --interface eth1
+  used "WRONG_WIRE"
+fi
+for ((n = 0; n < hosts; n++)); do
+  ip -n "$CCL_CLUSTER$n" addr flush dev eth1
+  ip -n "$CCL_CLUSTER$n" addr add "10.78.0.$((n + 11))/24" dev eth1
+done
+run_on_hosts 0 "a second card in a subnet of its own" "${program[@]}" --interface eth1
+grep -qE '^# interface: [0-9.]+ MB left by eth1 \(--interface\)$' "$work/out" || fail "a second card: $(cat "$work/out")"
+each link del eth1
+
 # What NCCL and Gloo understand.
 given eth "eth0 10.77.0.1"
 given =eth0 "eth0 10.77.0.1"

@@ -69,6 +69,10 @@ TEST(Headline, SaysTheMostSeriousThing) {
   EXPECT_EQ(headline(run(), summary), "all_reduce_perf: 24 rows right, peak 12.3 GB/s at 64 MiB");
   summary.verdict = Verdict::unreliable;
   EXPECT_THAT(headline(run(), summary), HasSubstr("at 64 MiB, times unreliable"));
+  summary.wire = "interface: on a 50 MB left by eth0";
+  EXPECT_THAT(headline(run(), summary), HasSubstr("times unreliable"));
+  summary.wrong_wire = true;
+  EXPECT_EQ(headline(run(), summary), "all_reduce_perf: interface: on a 50 MB left by eth0");
   summary.spoiled = "inject: 0 operations spoiled";
   EXPECT_THAT(headline(run(), summary),
               StartsWith("all_reduce_perf: --inject spoiled nothing that shows: "));

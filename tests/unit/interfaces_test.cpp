@@ -6,6 +6,8 @@
 #include <netinet/in.h>
 
 #include "src/core/error.hpp"
+#include "src/run/wire_check.hpp"
+#include "tests/unit/temporary_folder.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -13,6 +15,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Pair;
 
 const std::vector<InterfaceAddress> host = {
     {.interface = "lo", .address = "127.0.0.1", .loopback = true},
@@ -104,6 +107,75 @@ TEST(Interfaces, AnIpv4AddressThatIpv6CarriesIsThatOfIpv4) {
   ASSERT_EQ(inet_pton(AF_INET6, "::ffff:10.0.0.7", &mapped.sin6_addr), 1);
   EXPECT_EQ(numeric_address(reinterpret_cast<const sockaddr*>(&mapped)), "10.0.0.7");
   EXPECT_EQ(numeric_address(nullptr), "");
+}
+
+TEST(SentBytes, AreThoseOfEachInterface) {
+  const TemporaryFolder folder;
+  EXPECT_TRUE(sent_bytes(folder.path()).empty());
+  folder.write("proc/net/dev",
+               "Inter-|   Receive                            |  Transmit\n"
+               " face |bytes packets errs drop fifo frame compressed multicast|bytes packets\n"
+               "    lo: 1 2 3 4 5 6 7 8 900 1 0 0 0 0 0 0\n"
+               "  eth0:11 2 3 4 5 6 7 8 18446744073709551615 1 0 0 0 0 0 0\n"
+               "broken: 1 2\n");
+  EXPECT_THAT(sent_bytes(folder.path()),
+              ElementsAre(Pair("eth0", 18446744073709551615U), Pair("lo", 900)));
+}
+
+class Wires : public testing::Test {
+ protected:
+  // A rank that chose eth1 and whose library has sent 50 MB.
+  static RankWire rank(const char* host, long pid, std::uint64_t by_eth0, std::uint64_t by_eth1) {
+    return {.host = host,
+            .place = std::string(host) + " id",
+            .pid = pid,
+            .interface = "eth1",
+            .by = "--interface",
+            .sent = 50'000'000,
+            .counted = {{"eth0", by_eth0}, {"eth1", by_eth1}, {"lo", 900'000'000}}};
+  }
+  static AfterRows judged(const std::vector<RankWire>& ranks) {
+    AfterRows found;
+    judge_wires(ranks, found);
+    return found;
+  }
+};
+
+TEST_F(Wires, AreRightIfTheChosenOneCountsTheBytes) {
+  // Other programs may use another one for more.
+  const AfterRows found =
+      judged({rank("a", 1, 700'000'000, 52'000'000), rank("b", 2, 0, 51'000'000)});
+  EXPECT_FALSE(found.wrong_wire);
+  EXPECT_EQ(found.wire, "interface: 103 MB left by eth1 (--interface)");
+}
+
+TEST_F(Wires, AreWrongIfAnotherOneDoes) {
+  const AfterRows found = judged({rank("a", 1, 300, 52'000'000), rank("b", 2, 52'000'000, 218)});
+  EXPECT_TRUE(found.wrong_wire);
+  EXPECT_THAT(found.wire, HasSubstr("on b 50 MB of the library left by eth0, 218 B by eth1 "
+                                    "(--interface)"));
+  // Threads of a process count the same sockets, processes their own.
+  EXPECT_FALSE(judged({4, rank("a", 1, 0, 52'000'000)}).wrong_wire);
+  EXPECT_TRUE(judged({rank("a", 1, 80'000'000, 20'000'000), rank("a", 2, 80'000'000, 20'000'000)})
+                  .wrong_wire);
+}
+
+TEST_F(Wires, SayNothingOfRanksThatChoseNoneOrStayOnTheirHost) {
+  RankWire none = rank("a", 1, 52'000'000, 0), alone = none;
+  none.interface = "";
+  alone.sent = 0;
+  for (const RankWire& one : {none, alone}) {
+    EXPECT_EQ(judged({one}).wire, "");
+    EXPECT_FALSE(judged({one}).wrong_wire);
+  }
+}
+
+TEST_F(Wires, ThatCannotBeReadAreNotVerified) {
+  RankWire dark = rank("b", 2, 0, 0);
+  dark.counted.clear();
+  const AfterRows found = judged({rank("a", 1, 0, 52'000'000), dark});
+  EXPECT_FALSE(found.wrong_wire);
+  EXPECT_THAT(found.wire, HasSubstr("not verified that bytes leave by eth1"));
 }
 
 }  // namespace

@@ -104,6 +104,20 @@ TEST_F(RunResultsTest, DoesNotPassARunWhoseFaultNobodySees) {
     }
 }
 
+TEST_F(RunResultsTest, DoesNotPassARunWhoseBytesLeftByAnotherInterface) {
+  for (const bool wrong_wire : {false, true}) {
+    RunResults judge(options);
+    judge.add(std::make_unique<SpyReporter>(seen));
+    judge.begin({});
+    judge.row(row(1, 1e-3), 1024);
+    judge.after_rows({.wire = "interface: by eth0", .wrong_wire = wrong_wire});
+    EXPECT_EQ(judge.finish(0, {}), wrong_wire ? 8 : 0);
+    EXPECT_EQ(seen.summary.verdict, wrong_wire ? Verdict::unreliable : Verdict::ok);
+    EXPECT_THAT(seen.summary.notes, Contains("interface: by eth0"));
+    EXPECT_EQ(judge.reasons().size(), wrong_wire ? 1U : 0U);
+  }
+}
+
 TEST_F(RunResultsTest, WritesWhatThereIsOfThePassesWhenARunEndsEarly) {
   options.sweep.passes = 3;
   for (const std::size_t place : {1U, 0U, 2U, 0U}) {

@@ -204,11 +204,18 @@ int run(Rank& rank, const Arguments& arguments, const Plan& plan, verify::Patter
   }
   rank.activity().phase("connecting the library under test");
   Team team(rank, arguments.options, patterns, probe);
+  // A flag or variable of all ranks asks for an interface as the plan does.
+  const auto& own_choice = team.library().chosen_interface;
+  const std::vector<std::string> chosen =
+      rank.world().all_gather(own_choice ? own_choice->name : "", rank.limit_s());
   if (!rank.is_first()) {
     team.follow();
     return rank.agree(0);
   }
-  Context context{team, plan, hosts, *journal, arguments.options.check.seed};
+  Plan wired = plan;
+  if (plan.interface.empty() && std::ranges::count(chosen, chosen.front()) == rank.ranks())
+    wired.interface = chosen.front();
+  Context context{team, wired, hosts, *journal, arguments.options.check.seed};
   lead(context, rails);
   if (rank.injector() != nullptr) check_fault(*journal);
   if (before) {

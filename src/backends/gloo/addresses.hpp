@@ -15,6 +15,9 @@ struct RankAddresses {
   std::string network;    // ranks of one network have the same interfaces
   std::string chosen_by;  // "--interface", a variable, "the control connection", ...
   std::vector<InterfaceAddress> addresses;
+
+  // Returns whether a user's flag or variable says so.
+  bool is_demanded() const { return chosen_by == "--interface" || chosen_by.ends_with("_IFNAME"); }
 };
 
 // Returns `ranks` with one address each, all of the family that all ranks have and most prefer

@@ -86,7 +86,9 @@ class GlooCommunicator : public Communicator {
       : connection_(std::move(connection)),
         context_(connection_.context),
         algorithm_(find_algorithm(options.gloo_algorithm)),
-        capabilities_(describe(connection_.description, options.gloo_algorithm)) {}
+        capabilities_(describe(connection_.description, options.gloo_algorithm)) {
+    capabilities_.chosen_interface = connection_.chosen_interface;
+  }
 
   void all_reduce(const Call& call) override { all_reduce(call, own_tag); }
   void broadcast(const Call& call) override { broadcast(call, own_tag); }

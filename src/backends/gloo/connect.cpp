@@ -28,6 +28,11 @@ struct NetworkDevice {
   std::shared_ptr<gloo::transport::Device> device;
   std::vector<RankAddresses> ranks;  // over TCP: all ranks, each with the address that it uses
   bool batch = false;                // threads are SCHED_BATCH, as was chosen
+
+  // Returns null if the transport is not TCP.
+  const RankAddresses* of(int rank) const {
+    return ranks.empty() ? nullptr : &ranks[static_cast<std::size_t>(rank)];
+  }
 };
 
 // Gloo is told an address: of an interface it would take the first one of any family.
@@ -159,7 +164,7 @@ std::shared_ptr<gloo::Context> full_mesh(ControlChannel& channel, NetworkDevice&
 std::vector<std::string> description(const NetworkDevice& network, const BackendOptions& options,
                                      int rank) {
   std::string text = "gloo transport: " + network.device->str();
-  if (!network.ranks.empty()) text += "; " + text_of(network.ranks[static_cast<std::size_t>(rank)]);
+  if (const RankAddresses* const mine = network.of(rank)) text += "; " + text_of(*mine);
   std::vector<std::string> lines = {std::move(text)};
   const bool all = batch_threads(options) == BatchThreads::all;
   if (network.batch)
@@ -193,8 +198,13 @@ Connection connect(ControlChannel& channel, const BackendOptions& options) {
     const OpenSockets before = OpenSockets::now();
     network = make_device(channel, options);
     auto context = full_mesh(channel, network, options.init_timeout_s);
-    return Connection{std::move(context), description(network, options, channel.rank()),
+    Connection result{std::move(context), description(network, options, channel.rank()),
                       OpenSockets::now().since(before)};
+    if (const RankAddresses* const mine = network.of(channel.rank()); mine && mine->is_demanded())
+      result.chosen_interface = {
+          mine->addresses.front().interface, mine->chosen_by,
+          [sockets = result.sockets] { return sockets.sent_to_other_hosts(); }};
+    return result;
   };
   return translated(connected, [&](const std::string& message) {
     return addresses_text(network.ranks, channel.rank(), message);

@@ -4,11 +4,13 @@
 #include <gloo/context.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "src/backends/gloo/open_sockets.hpp"
 #include "src/core/backend.hpp"
+#include "src/core/capabilities.hpp"
 
 namespace ccl_tests::gloo_module {
 
@@ -16,6 +18,7 @@ struct Connection {
   std::shared_ptr<gloo::Context> context;
   std::vector<std::string> description;  // transport and address; how event threads are scheduled
   OpenSockets sockets;
+  std::optional<ChosenInterface> chosen_interface = {};
 };
 
 // The threads that are scheduled as SCHED_BATCH: --backend-option event_threads=other|batch|all.

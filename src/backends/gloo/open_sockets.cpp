@@ -1,6 +1,8 @@
 #include "src/backends/gloo/open_sockets.hpp"
 
 #include <fmt/format.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -10,9 +12,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "src/core/error.hpp"
 #include "src/core/host.hpp"
+#include "src/core/interfaces.hpp"
 
 namespace ccl_tests::gloo_module {
 
@@ -67,6 +71,24 @@ OpenSockets OpenSockets::since(const OpenSockets& earlier) const {
       result.inodes_[descriptor] = inode;
   }
   return result;
+}
+
+std::uint64_t OpenSockets::sent_to_other_hosts() const {
+  std::set<std::string> here;
+  for (const InterfaceAddress& one : interface_addresses()) here.insert(one.address);
+  std::uint64_t sent = 0;
+  for (const auto& [descriptor, inode] : inodes_) {
+    sockaddr_storage peer{};
+    socklen_t length = sizeof(peer);
+    tcp_info info{};
+    socklen_t known = sizeof(info);
+    if (socket_inode(descriptor) == inode &&
+        getpeername(descriptor, reinterpret_cast<sockaddr*>(&peer), &length) == 0 &&
+        !here.contains(numeric_address(reinterpret_cast<sockaddr*>(&peer))) &&
+        getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &known) == 0)
+      sent += info.tcpi_bytes_acked;  // 0 before Linux 4.1
+  }
+  return sent;
 }
 
 void OpenSockets::shut_down() const noexcept {

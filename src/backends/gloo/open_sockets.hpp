@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <map>
 
 #include "src/core/control_channel.hpp"
@@ -24,6 +25,10 @@ class OpenSockets {
   // Those of these that `earlier` does not have. Ranks on other threads may have opened some of
   // them meanwhile.
   OpenSockets since(const OpenSockets& earlier) const;
+
+  // Returns the bytes that those that are still open have sent to other hosts, as the peers have
+  // acknowledged them.
+  std::uint64_t sent_to_other_hosts() const;
 
   // Shuts down those that are still open; thread-safe.
   void shut_down() const noexcept;

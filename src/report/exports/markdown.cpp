@@ -57,7 +57,8 @@ class Markdown : public DocumentFormat {
       text += fmt::format("- {}\n", plain(limit));
     if (const std::string why = unreliable_text(*summary); !why.empty())
       text += fmt::format("- **{}**\n", plain(why));
-    if (hides_fault(*summary)) text += fmt::format("- {}\n", plain(nothing_spoiled));
+    if (const std::string why = why_inconclusive(*summary); !why.empty())
+      text += fmt::format("- {}\n", plain(why));
     return text + fmt::format("- Verified {} of {}; exit code {}.\n", summary->verified_calls,
                               counted(summary->calls, "call"), summary->exit_code);
   }
