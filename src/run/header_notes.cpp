@@ -9,6 +9,7 @@
 
 #include "src/backends/mpi_library.hpp"
 #include "src/core/quote.hpp"
+#include "src/job/rank_cpus.hpp"
 #include "src/record/quantity_text.hpp"
 #include "src/run/beside.hpp"
 #include "src/run/row.hpp"
