@@ -119,11 +119,15 @@ TEST(Comparable, WrongDataAndBitsThatVaryAreNoMistakeOfTheUser) {
             }),
             "wrong data: 8 B float sum in place: 5 wrong elements");
   EXPECT_EQ(found([](RecordedRun& run) {  // a footer that knows nothing of it
-              run.rows[0].out_of_place.mismatches = {{.rank = 1, .host = "b", .wrong = 2}};
+              Mismatch& found = run.rows[0].out_of_place.mismatches.emplace_back();
+              found.rank = 1;
+              found.host = "b";
+              found.wrong = 2;
             }),
             "wrong: 8 B float sum out of place: rank 1 on b: 2 wrong, elements 0 to 0: ");
   EXPECT_EQ(found([](RecordedRun& run) {
-              run.summary->reproduction = {.varying = 1, .first_varying = "8 B between calls"};
+              run.summary->reproduction.emplace().varying = 1;
+              run.summary->reproduction->first_varying = "8 B between calls";
             }),
             "bits vary: 8 B between calls");
   EXPECT_EQ(found([](RecordedRun& run) {

@@ -43,7 +43,7 @@ TEST_F(VerdictTest, WrongDataIs7AndSaysWhereItIsAndHowToSeeItAgain) {
 TEST(AdviceOnAWait, IsWhatWasSeenOfPeersAndRows) {
   RunInfo run;
   run.max_bytes = 1 << 26;
-  run.rank_lines = {{.host = "a"}, {.rank = 1, .host = "a"}};
+  run.rank_lines.resize(2);
   RunSummary summary;
   summary.complete = false;
   summary.verdict = Verdict::incomplete;
