@@ -126,8 +126,6 @@ void declare_check(FlagSet& set, Options& o, const AcceptedFlags& taken, const C
   set.add(o.check.digests, "--digests", "FILE",
           "with --reproducible: compare the results' digests with those in FILE, and add new ones",
           parse_file, {.missing = no_reduction, .shared = false, .file_use = FileUse::written});
-  set.add(o.check.self_check, "--self-check", "",
-          "check this program's specification for 1 to 9 ranks, then exit", {.shared = false});
 }
 
 }  // namespace ccl_tests

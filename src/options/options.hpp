@@ -27,7 +27,6 @@ struct CheckOptions {
   std::uint64_t seed = 1;
   bool reproducible = false;  // repeat reductions whose bits depend on the order of additions
   std::string digests;        // the file in which their digests are kept; empty: none
-  bool self_check = false;    // of the program's specification, instead of a run
 };
 
 // The bandwidth of a link between two ranks in one direction: --ceiling.

@@ -78,7 +78,6 @@ int run_program(const Collective& program, int argc, char** argv) {
     if (parsed.print) return print_page(*parsed.print, arguments);
     if (!program.domain.sweeps)
       return run_init(parsed.options, job_setup(program, parsed.options, arguments));
-    if (parsed.options.check.self_check) return self_check(program, stdout);
     if (parsed.options.output.explain) return print_page(explain(program), arguments);
     if (is_first_process(parsed.options.job.launcher)) mark_unfinished(parsed.options.output);
     const Collective& collective = in_mode(program, parsed.options.sweep.mode);

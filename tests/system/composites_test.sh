@@ -26,8 +26,6 @@ for program in "${composites[@]}"; do
     run 0 "$program, 3 ranks of $flavour" "mpirun.$flavour" -n 3 "$bin/${program}_perf" --backend mpi "${words[@]}" && right "$program, $flavour"
   done
 done
-# Each spec is checked so by the unit tests.
-run 0 "sync_seed --self-check" "$bin/sync_seed_perf" --self-check
 
 each() { # SETTINGS... -- PROGRAM...: every program with every setting, at 3 ranks; without PROGRAM: those that take the first one's flag
   local settings=() setting program

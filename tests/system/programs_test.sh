@@ -56,7 +56,6 @@ for job in $(jobs -p); do wait "$job" || fail "a rank of the environment job fai
 grep -c '^#  Rank' "$work/out" | grep -qx 6 || fail "environment: not 6 ranks"
 [ -s "$work/out.1" ] && fail "rank 1 prints: $(head -3 "$work/out.1")"
 
-for program in "${programs[@]}"; do run 0 "$program --self-check" "$bin/${program}_perf" --self-check; done
 for algorithm in ring bcube; do
   run 0 "--gloo-algorithm $algorithm" "$bin/all_reduce_perf" "${args[@]}" -o all -t 3 --gloo-algorithm $algorithm && right "$algorithm"
 done

@@ -58,6 +58,7 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     settings_test.cpp
     signals_test.cpp
     sizes_test.cpp
+    spec_errors.cpp
     spec_errors_test.cpp
     specs_test.cpp
     stream_criterion_test.cpp

@@ -119,7 +119,7 @@ TEST(Help, EveryOtherFlagIsRecordedInFiles) {
               testing::ElementsAre(
                   "NCCL_TESTS_SPLIT_MASK", "NCCL_TESTS_SPLIT", "NCCL_TESTS_ALLTOALLV_MATRIX_FILE",
                   "NCCL_TESTS_ALLTOALLV_MATRIX_SCALE", "NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY",
-                  "--digests", "--self-check", "-J", "--stats", "--raw", "--explain", "--verdict",
+                  "--digests", "-J", "--stats", "--raw", "--explain", "--verdict",
                   "--exit-codes", "--heartbeat", "--verbose", "--version", "-h", "--help-all",
                   "CCL_MONITOR_VERDICT", "-D", "-V"));
 }

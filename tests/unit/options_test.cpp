@@ -378,12 +378,11 @@ TEST(Options, VariablesAreReadAsStrictly) {
   }
 }
 
-TEST(Options, VersionAndSelfCheck) {
+TEST(Options, Version) {
   const Parsed version = parse({"--version"});
   ASSERT_TRUE(version.print);
   EXPECT_THAT(*version.print, testing::MatchesRegex("ccl-tests [0-9.]+( \\(.+\\))?\n"));
   EXPECT_FALSE(parse({}).print);
-  EXPECT_TRUE(read({"--self-check"}).check.self_check);
 }
 
 }  // namespace

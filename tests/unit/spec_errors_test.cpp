@@ -1,4 +1,4 @@
-// --self-check passes every spec, and no spec that states something else than the textbook.
+// Every spec states what the textbook does, and a spec that states something else is found.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "collectives/collectives.hpp"
-#include "src/programs/program.hpp"
+#include "tests/unit/spec_errors.hpp"
 
 namespace ccl_tests {
 namespace {

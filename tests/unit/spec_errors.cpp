@@ -1,4 +1,4 @@
-#include "src/programs/program.hpp"
+#include "tests/unit/spec_errors.hpp"
 
 #include <fmt/format.h>
 
@@ -385,16 +385,6 @@ std::vector<std::string> find_spec_errors(const Collective& collective) {
     for (const std::string& line : find_spec_errors(*form))
       lines.push_back(fmt::format("--mode {}: {}", form->mode, line));
   return lines;
-}
-
-int self_check(const Collective& collective, std::FILE* out) {
-  const auto errors = find_spec_errors(collective);
-  for (const std::string& line : errors) fmt::print(out, "{}: {}\n", collective.name, line);
-  const std::string ranks =
-      collective.domain.paired ? "pairs of ranks" : fmt::format("1 to {} ranks", most_ranks);
-  fmt::print(out, "{}: self-check {}: {} against the textbook\n", collective.name,
-             errors.empty() ? "passed" : "FAILED", ranks);
-  return exit_code(errors.empty() ? Exit::passed : Exit::wrong_data);
 }
 
 }  // namespace ccl_tests
