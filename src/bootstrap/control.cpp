@@ -328,11 +328,14 @@ class Joined : public Control {
   }
 
   // Learns whether rank 0's address is one of this host's. An agent's store may be on any host.
-  void ask_whose_address() try {
-    if (is_own_ || launch_.agent_store || launch_.by_np() || unknown_.suspected()) return;
+  // Returns why that is not known.
+  std::string ask_whose_address() try {
+    if (is_own_ || launch_.agent_store || launch_.by_np() || unknown_.suspected()) return {};
     is_own_ = any_is_own(resolve(launch_.master_host, launch_.master_port,
                                  std::min(deadline_, deadline_in(patience_s))));
-  } catch (const std::system_error&) {  // a name that is not known yet
+    return {};
+  } catch (const std::system_error& error) {
+    return error.what();
   }
 
   // Returns what is wrong with rank 0's address if nobody is found there.
@@ -363,7 +366,7 @@ class Joined : public Control {
     std::string why;
     notice_->set("rank 0 at " + where_);
     const TimePoint patient_until = deadline_in(patience_s);
-    if (launch_.process == 0) ask_whose_address();
+    if (launch_.process == 0) why = ask_whose_address();
     for (std::chrono::milliseconds pause = 10ms; std::chrono::steady_clock::now() < deadline_;
          pause = std::min(2 * pause, std::chrono::milliseconds(500ms))) {
       why.clear();
@@ -426,8 +429,8 @@ bool decline(const Launch& launch, const Failure& why, double limit_s) {
   options.refusal = why;
   try {
     Joined(launch, options, nullptr, say_nothing).meet();
-  } catch (const FailureThrown&) {  // all who are there have heard
-    return true;
+  } catch (const FailureThrown& thrown) {  // all who are there have heard
+    return thrown.failure.message.starts_with("rank 0 ");
   } catch (const std::exception&) {  // nobody can be told
   }
   return false;

@@ -107,7 +107,7 @@ std::unique_ptr<Control> alone();
 
 // Tells the job's other processes that this one cannot take part, and why, so that they end with its
 // code. Blocks for limit_s at most, and a few seconds longer in process 0. Does nothing if a launcher
-// ends them by itself (mpirun, --np). Returns whether process 0 is known to have heard it.
+// ends them by itself (mpirun, --np). Returns whether process 0 has refused to take part, too.
 bool decline(const Launch& launch, const Failure& why, double limit_s = 5);
 
 // Finds the job's other processes as `launch` says; every wait within init_timeout_s. on_failure is

@@ -79,9 +79,10 @@ void ControlServer::send_elsewhere(Peer& peer, const Hello& hello) {
 
 // Another job's process 0 cannot listen here. Its other processes come here all the same.
 void ControlServer::take_refusal(Peer& peer, const Hello& hello) {
-  refuse(peer, hello, hello.refused());
   const bool is_own = options_.self.refusal.code != 0;
-  if (hello.process != 0 || is_own) return fail(hello.refused());
+  const Failure failure = is_own ? options_.self.refused() : hello.refused();
+  refuse(peer, hello, failure);
+  if (hello.process != 0 || is_own) return fail(failure);
   if (!other_jobs_.rival)
     options_.log(fmt::format("{}: another job on this MASTER_PORT; give each job a port of its own",
                              hello.name()));

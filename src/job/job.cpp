@@ -76,19 +76,19 @@ std::string asked_launcher(const std::vector<std::string>& arguments) {
 }
 
 // Tells the job's other processes why this one ends, and prints it. What is wrong in what the user
-// gave is wrong in all processes: process 0 says it for those who have told it, or whose mpirun ends
-// all. of_command_line: it does not depend on the host; otherwise one process of each host says it.
+// gave is wrong in all processes: process 0 says it for those who learn that it ends, too, or whose
+// mpirun ends all. of_command_line: it does not depend on the host. Otherwise one of each host says it.
 void end_early(const std::string& program, const Error& e, const std::optional<Launch>& launch,
                bool of_command_line) {
   const bool may_be_said = dynamic_cast<const UsageError*>(&e) != nullptr && launch &&
                            launch->process != 0 && !launch->by_np();
   if (!may_be_said) print_failure(program, e);
-  const bool is_heard = launch && decline(*launch, {exit_code(e.code()), e.what()});
-  if (!may_be_said || is_heard) return;
+  const bool is_said = launch && decline(*launch, {exit_code(e.code()), e.what()});
+  if (!may_be_said || is_said) return;
   const auto programs = process_environment()("OMPI_NUM_APP_CTX");  // mpirun -n 1 A : -n 2 B
-  const bool one_line = of_command_line && programs.value_or("1") == "1";
-  if (!launch->master_host.empty() || (!one_line && launch->local_process <= 0))
-    print_failure(program, e);
+  const bool another_says =
+      of_command_line ? programs.value_or("1") == "1" : launch->local_process > 0;
+  if (!launch->master_host.empty() || !another_says) print_failure(program, e);
 }
 
 std::optional<Launch> launch_by_arguments(const std::vector<std::string>& arguments) try {
