@@ -274,7 +274,7 @@ TEST(ReplayPlan, BlocksOfCallsAreThoseOfTheTextbook) {
 }
 
 // The traces of ranks of a job with groups of these names and members.
-std::vector<RankTrace> traces_in(const std::map<std::string, std::vector<int>>& groups,
+std::vector<RankTrace> traces_of(const std::map<std::string, std::vector<int>>& groups,
                                  const std::vector<std::vector<FoundCall>>& ranks) {
   std::vector<RankTrace> traces;
   for (const auto& calls : ranks) {
@@ -309,7 +309,7 @@ TEST(ReplayOrder, FindsCallsThatWaitForEachOther) {
     return call(operation, operation == barrier ? 0 : 7, operation == barrier ? 0 : 7, {}, group);
   };
   const auto three = [&](const std::vector<std::vector<FoundCall>>& ranks) {
-    return waits(planned(traces_in({{"A", {0, 1}}, {"B", {1, 2}}, {"C", {2, 0}}}, ranks), 3));
+    return waits(planned(traces_of({{"A", {0, 1}}, {"B", {1, 2}}, {"C", {2, 0}}}, ranks), 3));
   };
   EXPECT_EQ(three({{in("A"), in("C")}, {in("A"), in("B")}, {in("B"), in("C")}}), "");
   const std::string around = three({{in("A"), in("C")}, {in("B"), in("A")}, {in("C"), in("B")}});
@@ -317,7 +317,7 @@ TEST(ReplayOrder, FindsCallsThatWaitForEachOther) {
                                 "group 'A' (ranks 0-1); rank 1 waits for rank 2 "));
   EXPECT_THAT(around, HasSubstr("rank 2 waits for rank 0 in its call 1"));
   const auto two = [&](const std::vector<FoundCall>& one, const std::vector<FoundCall>& other) {
-    return waits(planned(traces_in({{"A", {0, 1}}, {"B", {1, 0}}}, {one, other}), 2));
+    return waits(planned(traces_of({{"A", {0, 1}}, {"B", {1, 0}}}, {one, other}), 2));
   };
   EXPECT_NE(two({in("A"), in("B")}, {in("B"), in("A")}), "");
   EXPECT_NE(two({in("A", barrier), in("B")}, {in("B"), in("A", barrier)}), "");
