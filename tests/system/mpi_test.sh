@@ -329,9 +329,10 @@ choose "${flavours[0]}"
 for tool in all_reduce_perf init_perf mesh_perf ccl_replay ccl_selftest ccl_acceptance; do
   for flag in --help --no-such-flag; do # on one page, in one line
     code=$([ $flag = --help ] && echo 0 || echo 2)
-    "${mpirun[@]}" 3 bash -c "'$bin/$tool' $flag; echo exit \$?" >"$work/out" 2>"$work/err" </dev/null
-    [ "$(grep -c "^exit $code\$" "$work/out")" -eq 3 ] && [ "$(cat "$work/out" "$work/err" | grep -cE '^Usage|no-such-flag')" -eq 1 ] &&
-      pass "$tool $flag of 3 ranks" || fail "$tool $flag of 3 ranks: $(grep -h -E '^exit|^Usage|no-such-flag' "$work/out" "$work/err")"
+    rm -f "$work/codes" # a file: mpirun may mix the lines of ranks
+    "${mpirun[@]}" 3 bash -c "'$bin/$tool' $flag; echo exit \$? >>'$work/codes'" >"$work/out" 2>"$work/err" </dev/null
+    [ "$(grep -c "^exit $code\$" "$work/codes")" -eq 3 ] && [ "$(cat "$work/out" "$work/err" | grep -cE '^Usage|no-such-flag')" -eq 1 ] &&
+      pass "$tool $flag of 3 ranks" || fail "$tool $flag of 3 ranks: $(grep -h -E '^exit|^Usage|no-such-flag' "$work/codes" "$work/out" "$work/err")"
   done
 done
 run 3 "--np with MPI" "$bin/all_reduce_perf" --backend mpi --np 3 -b 8 -e 8
