@@ -53,7 +53,8 @@ TEST(FileReporter, NeverOverwritesAndSaysWhichNameItTook) {
   const TemporaryFolder directory;
   const std::string path = directory.file("out.csv");
   std::ofstream(path) << "precious";
-  EXPECT_EQ(file_reporter(path)->path(), directory.file("out.0.csv"));
+  const auto first = file_reporter(path);  // which still writes, though its file is empty
+  EXPECT_EQ(first->path(), directory.file("out.0.csv"));
   EXPECT_EQ(file_reporter(path)->path(), directory.file("out.1.csv"));
   EXPECT_EQ(samples::read(path), "precious");
   EXPECT_EQ(file_reporter(directory.file("new.csv"))->path(), directory.file("new.csv"));
@@ -67,8 +68,11 @@ TEST(FileReporter, NumbersANcclTestsFileBehindItsSuffix) {
         std::tuple("a.jsonl", "a.0.jsonl", "a.1.jsonl"),
         std::tuple("a.bmf.json", "a.0.bmf.json", "a.1.bmf.json"),
         std::tuple("a.gbench.json", "a.0.gbench.json", "a.1.gbench.json")}) {
-    for (const char* expected : {name, first, second})
-      EXPECT_EQ(file_reporter(directory.file(name))->path(), directory.file(expected));
+    std::vector<decltype(file_reporter(name))> files;  // which still write
+    for (const char* expected : {name, first, second}) {
+      files.push_back(file_reporter(directory.file(name)));
+      EXPECT_EQ(files.back()->path(), directory.file(expected));
+    }
   }
 }
 

@@ -207,8 +207,9 @@ TEST_F(AcceptanceJournal, ResumingTakesStagesThatHaveEnded) {
   next.resume(before);
   next.complete();
   EXPECT_EQ(exit_code_of(next.record()), 7) << "wrong data are forgotten";
+  before.checks.pop_back();
   next.begin(header());
-  next.resume(file());
+  next.resume(before);
   ASSERT_EQ(next.record().pairs.size(), 1U);
   EXPECT_EQ(next.record().pairs[0].rail, 1U);
 }
