@@ -48,8 +48,8 @@ quietly() { "$@" >"$temporary/log" 2>&1 </dev/null || { tail -n 40 "$temporary/l
 newest_glibc=2.28 newest_libstdcxx=3.4.25 newest_cxxabi=1.3.11
 portable_build() {
   local sysroot libraries link target package
-  for package in g++ cmake ninja make dpkg-source python3; do
-    command -v "$package" >/dev/null || die 3 "$package is not here; install the packages g++, cmake, ninja-build, make, dpkg-dev and python3"
+  for package in g++ cmake ninja make dpkg-source python3 help2man; do
+    command -v "$package" >/dev/null || die 3 "$package is not here; install the packages g++, cmake, ninja-build, make, dpkg-dev, python3 and help2man"
   done
   mkdir -p "$work" || die 2 "--work: cannot make '$work'"
   work=$(cd -- "$work" && pwd)

@@ -17,7 +17,7 @@ for argument in "$@"; do
   case $argument in
     --mpi) packages+=("${mpi[@]}") ;;
     --bench) packages+=(libbenchmark-dev) ;;
-    --system) packages+=("${mpi[@]}" mpich libmpich-dev libsimgrid-dev libboost-dev slurmctld slurmd slurm-client munge iproute2 locales patchelf python3 python3-venv python3-matplotlib python3-scipy python3-junitparser python3-prometheus-client libbenchmark-tools bash-completion groff-base mandoc zsh valgrind) ;;
+    --system) packages+=("${mpi[@]}" mpich libmpich-dev libsimgrid-dev libboost-dev slurmctld slurmd slurm-client munge iproute2 locales patchelf python3 python3-venv python3-matplotlib python3-scipy python3-junitparser python3-prometheus-client libbenchmark-tools bash-completion groff-base help2man mandoc zsh valgrind) ;;
     --lint) tools+=(clang-format-14:clang-format-14 clang-tidy-14:clang-tidy-14 clang++-14:clang-14) packages+=(libclang-rt-14-dev) ;;
     -h | --help) printf '%s\n' "$usage"; exit 0 ;;
     *) die 2 "unknown argument '$argument'; $usage" ;;

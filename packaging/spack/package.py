@@ -20,6 +20,7 @@ class CclTests(CMakePackage, CudaPackage):
     depends_on("cxx", type="build")
     depends_on("cmake@3.25:", type="build")
     depends_on("ninja", type="build")
+    depends_on("help2man", type="build")
     depends_on("pkgconfig", type="build", when="+mpi")
 
     depends_on("fmt@9:")

@@ -178,12 +178,6 @@ std::optional<std::string> gpu_evidence(const std::string& root) {
   return std::nullopt;
 }
 
-std::vector<std::string> known_backends() {
-  std::vector<std::string> names = {"auto", "loopback", "mpi"};
-  for (const Known& module : known_modules) names.emplace_back(module.name);
-  return names;
-}
-
 std::vector<std::string> dated_gloos() {
   constexpr std::string_view prefix = "ccl-";
   std::vector<std::string> names;

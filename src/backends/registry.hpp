@@ -33,9 +33,6 @@ const Devices& open_gpus();
 // with what brings the module, Error.
 std::vector<CpuCore> cpu_topology();
 
-// Returns the names that --backend accepts where all modules are there.
-std::vector<std::string> known_backends();
-
 // Returns the modules over checkouts of Gloo that are here, the oldest first: "gloo-20260421".
 std::vector<std::string> dated_gloos();
 

@@ -48,23 +48,19 @@ enum class Group { sizes, what, measuring, checking, ranks, library, output, gpu
 // none: named after them. unlisted: --help-all alone has it, since it asks for nothing.
 enum class Page { none, what, where, measured, output, unlisted };
 
-// The use of a file or folder that a flag names. Every flag whose value is one says so, or the build of the manual
-// pages fails.
+// The use of a file or folder that a flag names. Every flag whose value is one says so.
 // written: by rank 0, or by a program of one process. written_by_all: ranks write into it together.
 enum class FileUse { none, read, written, written_by_all };
 
 // The properties that a declaration may give a flag beside its names, value and help.
 struct FlagProperties {
   Page page = Page::none;
-  std::string brief = {};                // --help's shorter text; empty: `help`
-  std::string by_default = {};           // the default in words; empty: the value's
-  std::vector<std::string> values = {};  // that completion offers; empty: the parser's, or any
-  bool comma_list = false;               // of those values
-  bool or_file = false;                  // beside those values
-  std::string missing = {};              // why the program does not take the flag; empty: it does
-  std::string recorded = {};             // its name in headers of files; empty: not recorded
-  bool shared = true;                    // all ranks must be told the same
-  bool gpu = false;  // a value other than the default needs a library that works on GPUs
+  std::string brief = {};       // --help's shorter text; empty: `help`
+  std::string by_default = {};  // the default in words; empty: the value's
+  std::string missing = {};     // why the program does not take the flag; empty: it does
+  std::string recorded = {};    // its name in headers of files; empty: not recorded
+  bool shared = true;           // all ranks must be told the same
+  bool gpu = false;             // a value other than the default needs a library that works on GPUs
   bool repeatable = false;
   bool rccl_tests = false;  // its letter is rccl-tests', not nccl-tests'
   // A rank that is given another file to write than rank 0 is refused: lost_files().
@@ -82,7 +78,6 @@ struct Flag : FlagProperties {
 
   bool is_variable() const { return !names.front().starts_with('-'); }
   bool has_value() const { return !value.empty(); }
-  bool names_file() const { return value.starts_with("FILE") || value == "FOLDER" || or_file; }
   // The program takes it, and help describes it.
   bool is_offered() const { return missing.empty() && !help.empty(); }
   std::string default_text() const;  // as help shows it; empty: none
@@ -98,8 +93,6 @@ class FlagSet {
   template <class T, class Parse>
   Flag& add(T& target, std::string_view names, std::string_view value, std::string_view help,
             Parse parse, FlagProperties properties = {}) {
-    if constexpr (requires { parse.values; })
-      if (properties.values.empty()) properties.values = parse.values;
     Flag& flag = add_custom(
         names, value, help,
         [&target, parse](const std::string& text) { target = static_cast<T>(parse(text)); },

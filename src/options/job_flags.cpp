@@ -1,7 +1,6 @@
 // Flags about ranks, how they are launched, the library under test, devices and the memory that buffers lie in.
 #include <fmt/format.h>
 
-#include "src/backends/registry.hpp"
 #include "src/core/error.hpp"
 #include "src/core/interfaces.hpp"
 #include "src/core/quote.hpp"
@@ -15,11 +14,10 @@ namespace {
 Parser<std::string> launcher_name() {
   const std::vector<std::string> names = {"auto",  "torchrun", "env",        "mpi",
                                           "slurm", "local",    "gang:FOLDER"};
-  const auto read = [names](const std::string& text) {
+  return [names](const std::string& text) {
     constexpr std::string_view gang = "gang:";
     return text.starts_with(gang) && text.size() > gang.size() ? text : parse_name(text, names);
   };
-  return {read, names};
 }
 
 // The text as it is: which interfaces there are differs from host to host.
@@ -108,8 +106,6 @@ void declare_library(FlagSet& set, Options& o) {
           any_text(),
           {.page = Page::where,
            .by_default = "nccl if a GPU, else gloo",
-           .values = known_backends(),
-           .or_file = true,
            .recorded = "backend_choice",
            .shared = false,
            .file_use = FileUse::read});
@@ -160,7 +156,6 @@ void declare_gpus(FlagSet& set, Options& o, const AcceptedFlags& taken) {
       [&gpu = o.gpu, reports](const std::string& text) { set_memory(gpu, text, reports); },
       [&gpu = o.gpu] { return setting_of(gpu.memory); },
       {.by_default = reports ? "0, the library's choice" : "auto",
-       .values = memory_values(reports),
        .recorded = "memory",
        .repeatable = true});  // a report and a place
   set.add_custom("-M", "0|1", "", {}, [&gpu = o.gpu] { return setting_of(gpu.memory_report); },

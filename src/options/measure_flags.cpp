@@ -20,7 +20,7 @@ void add_inject(FlagSet& set, JobOptions& job, const char* help, const FlagPrope
 
 void declare_inject(FlagSet& set, JobOptions& job) {
   add_inject(set, job, "spoil results on purpose, as all_reduce_perf --inject does",
-             {.by_default = "none", .values = fault_names()});
+             {.by_default = "none"});
 }
 
 void declare_measure(FlagSet& set, Options& o, const AcceptedFlags& taken) {
@@ -109,7 +109,6 @@ void declare_check(FlagSet& set, Options& o, const AcceptedFlags& taken, const C
                  show,
                  {.page = Page::measured,
                   .brief = "verify N calls before timing; 0: none; all: timed calls too",
-                  .values = {"0", "1", "all"},
                   .recorded = "check"});
   set.add(o.check.seed, "--seed", "N", "seed of the data patterns", in_range(0, max_int),
           {.recorded = "seed"});
@@ -117,7 +116,7 @@ void declare_check(FlagSet& set, Options& o, const AcceptedFlags& taken, const C
              "spoil results on purpose, to see that verification finds it. FAULT is "
              "KIND[:rank=R|all][:at=SIZE][:call=N][:every=N][:phase=untimed|timed]; ccl_selftest "
              "--list describes each KIND",
-             {.values = fault_names(), .missing = taken.types, .recorded = "inject"});
+             {.missing = taken.types, .recorded = "inject"});
   set.add(
       o.check.reproducible, "--reproducible", "",
       "repeat each row's reduction on data whose sums are rounded; exit 7 unless its bits are the same in "

@@ -95,7 +95,7 @@ void declare_output(ProgramFlags& flags, const AcceptedFlags& taken) {
       [&ceiling = o.measure.ceiling]() -> SettingValue {
         return ceiling.measured ? SettingValue("auto") : setting_of(ceiling.gb_per_s);
       },
-      {.values = {"auto"}, .missing = taken.sweep, .recorded = "ceiling"});
+      {.missing = taken.sweep, .recorded = "ceiling"});
   set.add(o.output.verdict, "--verdict", "FILE", "write the verdict to FILE as one JSON object",
           parse_file, {.missing = taken.sweep, .shared = false, .file_use = FileUse::written});
   set.add(

@@ -46,31 +46,6 @@ std::vector<Example> examples_of(const Collective& c, const std::string& program
   return all;
 }
 
-std::vector<std::string> description_of(const Collective& c) {
-  const char* const ranks =
-      "The ranks are threads of the process. With --np they are local processes; under mpirun, srun "
-      "or torchrun they are the processes of the job. --backend names the library under test.";
-  if (!c.domain.sweeps)
-    return {
-        "Starts a job as the other programs of ccl-tests do, and times it: until all ranks have met, "
-        "until the library has connected them, and the first two operations. Each time is the "
-        "slowest rank's, in milliseconds.",
-        ranks};
-  if (c.needs.synchronizes)
-    return {
-        fmt::format("Runs {} over a communication library, checks by time that no rank leaves "
-                    "before the last one enters, and prints a row with the time of an operation.",
-                    c.name),
-        ranks};
-  return {
-      fmt::format("Runs {} over a communication library, checks every result bit for bit, and "
-                  "prints a row for each message size: the time of an operation and the "
-                  "bandwidths that follow from it, with two buffers (out of place) and with one "
-                  "(in place).",
-                  c.name),
-      "Flags and columns that nccl-tests has, too, mean the same.", ranks};
-}
-
 constexpr std::size_t page_width = 100;
 
 struct PageTitle {
@@ -159,8 +134,6 @@ ProgramTexts texts_of(const Collective& c) {
                                                c.about.empty() ? "" : ": ", c.about);
   texts.examples = examples_of(c, texts.name);
   texts.exits = exits;
-  texts.description = description_of(c);
-  texts.related = {"ccl_compare", c.domain.sweeps ? "init_perf" : "all_reduce_perf"};
   return texts;
 }
 

@@ -1,4 +1,4 @@
-// Help, manual page and completion: the flags from their declarations, and all other texts.
+// Help: the flags from their declarations, and all other texts.
 #pragma once
 
 #include <span>
@@ -20,23 +20,13 @@ struct ExitText {
   std::string_view code, meaning;
 };
 
-// Names and what they mean, under a title.
-struct Definitions {
-  std::string title;
-  std::vector<std::pair<std::string, std::string>> lines;
-};
-
 struct ProgramTexts {
   std::string name;      // "all_reduce_perf"
   std::string about;     // one line without a full stop
   std::string operands;  // what may stand beside the flags
   std::vector<Example> examples;
   std::span<const ExitText> exits;
-  std::vector<std::string> description;  // of the manual page: paragraphs
-  std::vector<Definitions> output;       // of the manual page
-  std::vector<std::string> related;      // other programs
 };
-// Returns them without `output`, which src/report/explanations.hpp has.
 ProgramTexts texts_of(const Collective& collective);
 
 struct GroupTitle {
@@ -74,15 +64,5 @@ std::string help_of(const ProgramTexts& program, void (*declare)(FlagSet&, Argum
   declare(set, defaults);
   return help_all(program, set);
 }
-
-// Returns a page of section 1 in the man macros of roff. date: "2026-01-31".
-std::string manual_page(const ProgramTexts& program, const FlagSet& set, const std::string& date);
-
-// Return whole files that complete command lines. Flags that --help-all alone has, since
-// they ask for nothing, are not offered. Operands are files.
-// bash: for share/bash-completion/completions/PROGRAM; needs nothing of bash-completion.
-std::string bash_completion(const ProgramTexts& program, const FlagSet& set);
-// zsh: for share/zsh/site-functions/_PROGRAM.
-std::string zsh_completion(const ProgramTexts& program, const FlagSet& set);
 
 }  // namespace ccl_tests

@@ -17,8 +17,6 @@
 namespace ccl_tests {
 namespace {
 
-std::vector<std::string> via_names() { return {"gpu", "cpu"}; }
-
 Parser<double> up_to(double most) {
   return {[most](const std::string& text) {
     const double value = parse_number(text, 0);
@@ -74,8 +72,6 @@ void declare_routing(FlagSet& set, Options& o, const std::string& missing) {
       },
       {.page = Page::what,
        .brief = "balanced, W1 to W5, zipf:S, maxvio:X, trace:FILE, ...",
-       .values = {"balanced", "hot-experts", "hot-rank", "spread-hot", "ragged", "idle-rank",
-                  "lognormal:", "zipf:", "maxvio:", "trace:"},
        .missing = missing,
        .recorded = "routing"});
   set.add(routing.seed, "--routing-seed", "N", "seed of what --routing draws", in_range(0, 1 << 30),
@@ -85,7 +81,6 @@ void declare_routing(FlagSet& set, Options& o, const std::string& missing) {
           parse_sizes,
           {.page = Page::what,
            .brief = "tokens of each rank, instead of sizes, for example 128,4K",
-           .comma_list = true,
            .missing = missing,
            .recorded = "tokens"});
 }
@@ -139,7 +134,6 @@ void declare_spec(FlagSet& set, Options& o, const AcceptedFlags& taken, const Co
       [&spec] { return spec.tensors_name; },
       {.page = Page::what,
        .brief = "tensors as in resnet50 or llama-block, or uniform:N",
-       .values = {"resnet50", "llama-block", "uniform:"},
        .missing = unless(takes.tensors, "has no list of tensors"),
        .recorded = "tensors"});
   set.add(spec.bucket_mib, "--bucket-mb", "MIB",
@@ -161,11 +155,12 @@ void declare_spec(FlagSet& set, Options& o, const AcceptedFlags& taken, const Co
       "--via", "NAME",
       "gpu: all_gather_object of the lists; cpu: a file of each rank in a shared folder; the "
       "names are mmengine's",
-      [&spec](const std::string& text) { spec.via_files = parse_name(text, via_names()) == "cpu"; },
+      [&spec](const std::string& text) {
+        spec.via_files = parse_name(text, {"gpu", "cpu"}) == "cpu";
+      },
       [&spec] { return std::string(spec.via_files ? "cpu" : "gpu"); },
       {.page = Page::what,
        .brief = "gpu: as objects; cpu: through files in a shared folder",
-       .values = via_names(),
        .missing = one_way,
        .recorded = "via"});
   set.add(spec.shared_dir, "--shared-dir", "FOLDER",

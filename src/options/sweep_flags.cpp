@@ -18,14 +18,6 @@ auto list_or_all(std::span<const T> some, Parse parse) {
   };
 }
 
-// The names of `some`, or of `all` if `some` is empty, and "all".
-template <class T>
-std::vector<std::string> names_and_all(std::span<const T> some, std::span<const T> all) {
-  std::vector<std::string> names = all_names(some.empty() ? all : some);
-  names.emplace_back("all");
-  return names;
-}
-
 void set_roots(SweepOptions& s, const std::string& text) {
   s.all_roots = text == "all" || text == "-1";
   s.roots.clear();
@@ -39,7 +31,7 @@ void declare_groups(FlagSet& set, SweepOptions& s) {
       "split the ranks into groups that run at the same time: 'mod 2', 'div 4', 'and 0x7', "
       "'or 1', 'ranks 0,2;1,3', or local (one per host)",
       [&s](const std::string& text) { s.grouping = parse_split_rule(text); },
-      [&s] { return setting_of(s.grouping.text); }, {.values = {"local"}, .recorded = "group"});
+      [&s] { return setting_of(s.grouping.text); }, {.recorded = "group"});
   set.add(s.group_rows, "--group-rows", "0|1",
           "1: one row for each group, instead of one for the slowest", {.recorded = "group_rows"});
   // nccl-tests' variables: the mask wins over the rule, --group over both. --group compares the outcome.
@@ -84,7 +76,7 @@ void declare_sizes(FlagSet& set, Options& o, const AcceptedFlags& taken) {
   set.add(s.sizes, "--sizes", "LIST",
           "run exactly these sizes, for example 8,1K,3M; odd: 25 sizes next to powers of two, "
           "which find faults; replaces -b -e -f -i",
-          parse_sizes, {.values = {"odd"}, .comma_list = true, .recorded = "sizes"});
+          parse_sizes, {.recorded = "sizes"});
   set.add(
       s.unalign, "-u,--unalign", "N", "shift both buffers by N elements",
       [](const std::string& text) {
@@ -108,8 +100,6 @@ void declare_sweep(FlagSet& set, Options& o, const AcceptedFlags& taken, const C
           list_or_all(c.domain.types, parse_types),
           {.page = Page::what,
            .brief = any_type ? "float, half, bfloat16, int32, ... or all" : "",
-           .values = names_and_all(c.domain.types, all_types()),
-           .comma_list = true,
            .missing = taken.types,
            .recorded = "types"});
   const bool theirs = is_in_nccl_tests(c);
@@ -121,8 +111,6 @@ void declare_sweep(FlagSet& set, Options& o, const AcceptedFlags& taken, const C
           list_or_all(c.domain.ops, parse_ops),
           {.page = c.domain.reduces ? Page::what : Page::none,
            .brief = any_op ? "sum, prod, max, min, avg, ... or all" : "",
-           .values = names_and_all(c.domain.ops, every_op()),
-           .comma_list = true,
            .missing = unless(theirs || c.domain.reduces, "reduces nothing"),
            .recorded = "ops"});
   set.add_custom(
@@ -132,7 +120,6 @@ void declare_sweep(FlagSet& set, Options& o, const AcceptedFlags& taken, const C
       [&s](const std::string& text) { set_roots(s, text); },
       [&s] { return s.all_roots ? SettingValue("all") : setting_of(s.roots); },
       {.page = c.domain.rooted ? Page::what : Page::none,
-       .values = {"all"},
        .missing = unless(theirs || c.domain.rooted, "has no root"),
        .recorded = "roots"});
   std::vector<std::string> modes = {std::string(c.mode)};
@@ -145,7 +132,7 @@ void declare_sweep(FlagSet& set, Options& o, const AcceptedFlags& taken, const C
       "--pairs", "LIST", "pairs of ranks, for example 0:1,2:3, or all",
       [&s](const std::string& text) { s.pairing = parse_pairs(text); },
       [&s] { return s.pairing.all ? SettingValue("all") : setting_of(s.pairing.list); },
-      {.page = Page::what, .values = {"all"}, .recorded = "pairs"});
+      {.page = Page::what, .recorded = "pairs"});
   set.add(s.concurrent, "--concurrent", "0|1",
           "run pairs without a common rank at the same time, not one by one",
           {.page = Page::what, .recorded = "concurrent"});
@@ -163,7 +150,6 @@ void declare_sweep(FlagSet& set, Options& o, const AcceptedFlags& taken, const C
       },
       [&s] { return SettingValue(std::string(name(s.placements))); },
       {.by_default = "both",
-       .values = {"0", "1"},
        .missing = taken.sweep,
        .recorded = std::string(placements_setting),
        .rccl_tests = true});

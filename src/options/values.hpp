@@ -56,12 +56,7 @@ std::string size_text(std::size_t bytes);
 
 // The parsers of declarations.
 template <class T>
-struct Parser {
-  std::function<T(const std::string&)> read;
-  std::vector<std::string> values = {};  // all that it accepts; empty: too many
-
-  T operator()(const std::string& text) const { return read(text); }
-};
+using Parser = std::function<T(const std::string&)>;
 Parser<int> in_range(int lowest, int highest);
 Parser<double> at_least(double lowest);
 Parser<double> above_0();
@@ -78,11 +73,10 @@ std::vector<std::string> all_names(const Values& values) {
 template <class Enum>
 Parser<Enum> name_of(const std::vector<Enum>& some) {
   const std::vector<std::string> names = all_names(some);
-  const auto read = [some, names](const std::string& text) {
+  return [some, names](const std::string& text) {
     const auto at = std::find(names.begin(), names.end(), parse_name(text, names)) - names.begin();
     return some[static_cast<std::size_t>(at)];
   };
-  return {read, names};
 }
 Parser<std::string> any_text();
 

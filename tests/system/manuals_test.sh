@@ -4,24 +4,30 @@
 keys=$(cd "$(dirname "$0")" && pwd)/type_keys.py
 run 0 "cmake --install" cmake --install "$build" --prefix "$work/tree" || finish
 share=$work/tree/share
+skipped=()
+pages=("$share"/man/man1/*.1)
+[ -e "${pages[0]}" ] || { pages=() && skipped+=("manual pages: the build found no help2man (package help2man)"); }
 for program in "$work"/tree/bin/*; do
   name=${program##*/}
   [ "$name" = nccl_overhead ] && continue # a benchmark, which scripts/gpu_check.sh packs
-  for file in "man/man1/$name.1" "bash-completion/completions/$name" "zsh/site-functions/_$name"; do
-    [ -s "$share/$file" ] || fail "$file is not installed"
-  done
+  [ -s "$share/bash-completion/completions/$name" ] || fail "completion of $name is not installed"
+  grep -q "^#compdef .*\b$name\b" "$share/zsh/site-functions/_ccl_tests" || fail "zsh does not complete $name"
+  [ ${#pages[@]} -eq 0 ] || [ -s "$share/man/man1/$name.1" ] || fail "$name.1 is not installed"
 done
-pass "every program has a manual page and completion"
-for file in "$share"/man/man1/* "$share"/bash-completion/completions/* "$share"/zsh/site-functions/*; do
+pass "every program has completion and, with help2man, a manual page"
+for file in "${pages[@]}" "$share"/bash-completion/completions/*; do
   name=${file##*/}
-  name=${name#_}
-  [ -x "$work/tree/bin/${name%.1}" ] || fail "${file#"$share/"} is of no program"
+  [ "$name" = ccl_tests ] || [ -x "$work/tree/bin/${name%.1}" ] || fail "${file#"$share/"} is of no program"
 done
 
 # Pages.
-pages=("$share"/man/man1/*.1)
-skipped=()
-if command -v groff >/dev/null && groff -man -Tutf8 "${pages[0]}" >/dev/null 2>&1; then
+if [ ${#pages[@]} -gt 0 ]; then
+  SOURCE_DATE_EPOCH=86400 "$(dirname "$0")/../../cmake/man_page.sh" "$bin/ccl_compare" 1.2 "$work/ccl_compare.1"
+  expect_in "$work/ccl_compare.1" '.TH CCL_COMPARE "1" "1970-01-02" "ccl-tests 1.2"'
+fi
+if [ ${#pages[@]} -eq 0 ]; then
+  :
+elif command -v groff >/dev/null && groff -man -Tutf8 "${pages[0]}" >/dev/null 2>&1; then
   for page in "${pages[@]}"; do
     groff -ww -man -Tutf8 "$page" >"$work/out" 2>"$work/err"
     [ ! -s "$work/err" ] || fail "groff on ${page##*/}: $(head -3 "$work/err")"
@@ -30,12 +36,17 @@ if command -v groff >/dev/null && groff -man -Tutf8 "${pages[0]}" >/dev/null 2>&
 else
   skipped+=("groff's warnings: no groff with the man macros (package groff-base)")
 fi
-if command -v mandoc >/dev/null; then
+if [ ${#pages[@]} -eq 0 ]; then
+  :
+elif command -v mandoc >/dev/null; then
   if mandoc -T lint -W warning "${pages[@]}" >"$work/out" 2>&1; then pass "mandoc has no warnings"; else fail "mandoc: $(head -5 "$work/out")"; fi
   mandoc -T ascii "$share/man/man1/all_reduce_perf.1" | sed 's/.\x08//g' >"$work/out"
   expect_in "$work/out" "-b, --minbytes SIZE"
   expect_in "$work/out" "'mod 2',"
   expect_in "$work/out" "mpirun -n 4 all_reduce_perf -b 8 -e 64M --backend mpi"
+  for section in NAME SYNOPSIS DESCRIPTION "EXIT STATUS" OUTPUT EXAMPLES; do
+    grep -qx "$section" "$work/out" || fail "all_reduce_perf.1 has no section $section"
+  done
 else
   skipped+=("mandoc's warnings: no mandoc (package mandoc)")
 fi
@@ -88,10 +99,12 @@ for shell in bash zsh; do
 done
 # Without bash-completion the file works, too.
 completed() { # words: what bash would offer for the last one
-  bash --norc -c '. "$1"; shift; COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _ccl_tests_$1; echo "${COMPREPLY[*]}"' - "$share/bash-completion/completions/$1" "$@"
+  PATH=$work/tree/bin:$PATH bash --norc -c '. "$1"; shift; COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _ccl_tests; echo "${COMPREPLY[*]}"' - "$share/bash-completion/completions/ccl_tests" "$@"
 }
 [ "$(completed all_reduce_perf --cache '')" = "warm rotate cold" ] || fail "bash: --cache: $(completed all_reduce_perf --cache '')"
 [ "$(completed all_reduce_perf --cache = c)" = cold ] || fail "bash: --cache=c: $(completed all_reduce_perf --cache = c)"
+[ "$(completed all_reduce_perf -I '')" = "0 1" ] || fail "bash: -I: $(completed all_reduce_perf -I '')"
+[ -z "$(completed ./no_program --x)" ] || fail "bash: a program that is not there"
 [[ " $(completed barrier_perf '') " == *' --iters '* ]] || fail "bash: no --iters of barrier_perf"
 [[ " $(completed barrier_perf '') " != *' --sizes '* ]] || fail "bash: --sizes of barrier_perf"
 if [ ${#skipped[@]} -gt 0 ]; then

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "src/core/error.hpp"
+#include "tests/unit/file_flags.hpp"
 #include "tests/unit/temporary_folder.hpp"
 #include "tools/acceptance/arguments.hpp"
 #include "tools/acceptance/progress.hpp"
@@ -202,6 +203,10 @@ TEST(AcceptancePlan, Bandwidths) {
   EXPECT_DOUBLE_EQ(parse_bandwidth("0.5 MB/s"), 5e5);
   for (const char* wrong : {"", "360", "GB/s", "-1 GB/s", "1 GiB/s", "1..2 GB/s"})
     EXPECT_THROW(parse_bandwidth(wrong), UsageError) << wrong;
+}
+
+TEST(AcceptanceArguments, SayWhatBecomesOfFiles) {
+  ccl_tests::test::expect_uses_of_files<Arguments>();
 }
 
 }  // namespace

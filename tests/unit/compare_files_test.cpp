@@ -8,7 +8,9 @@
 #include "src/core/error.hpp"
 #include "src/report/reporter.hpp"
 #include "tests/unit/compare_samples.hpp"
+#include "tests/unit/file_flags.hpp"
 #include "tests/unit/temporary_folder.hpp"
+#include "tools/compare/arguments.hpp"
 #include "tools/compare/files.hpp"
 
 namespace ccl_tests::compare {
@@ -153,6 +155,10 @@ TEST_F(CompareFiles, RefusesRunsOfAnotherKindInOneFile) {
   EXPECT_THAT(
       refusal(mixed, write("good.jsonl", {run_of("")})),
       HasSubstr("backend is 'gloo' in " + mixed + " (run 1) and 'mpi' in " + mixed + " (run 2)"));
+}
+
+TEST(CompareArguments, SayWhatBecomesOfFiles) {
+  ccl_tests::test::expect_uses_of_files<Arguments>();
 }
 
 }  // namespace

@@ -36,7 +36,6 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     memory_plan_test.cpp
     mpi_library_test.cpp
     help_test.cpp
-    manuals_test.cpp
     normal_text_test.cpp
     options_reach_test.cpp
     options_test.cpp

@@ -12,6 +12,7 @@
 #include "src/programs/program.hpp"
 #include "tests/golden/committed.hpp"
 #include "tests/unit/command_line.hpp"
+#include "tests/unit/file_flags.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -124,15 +125,9 @@ TEST(Help, EveryOtherFlagIsRecordedInFiles) {
                   "CCL_MONITOR_VERDICT", "-D", "-V"));
 }
 
-// Else nobody asks who writes it, and a rank that is given it alone is ignored in silence.
 TEST(Help, EveryFlagThatNamesAFileSaysWhatBecomesOfIt) {
-  for (const Collective* program : every_program()) {
-    const ProgramFlags flags(*program);
-    for (const Flag& flag : flags.set.all()) {
-      EXPECT_EQ(flag.names_file(), flag.file_use != FileUse::none) << flag.names.front();
-      EXPECT_EQ(flag.file_use == FileUse::written, flag.written != nullptr) << flag.names.front();
-    }
-  }
+  for (const Collective* program : every_program())
+    test::expect_uses_of_files(ProgramFlags(*program).set);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "src/core/error.hpp"
+#include "tests/unit/file_flags.hpp"
 #include "tools/mesh/arguments.hpp"
 #include "tools/mesh/lane.hpp"
 #include "tools/mesh/matrix.hpp"
@@ -308,6 +309,8 @@ TEST(Gate, AbandonedLoopsEndThoughTheyAreHeld) {
   loop.join();
   EXPECT_FALSE(gate.wait_for_call());
 }
+
+TEST(MeshArguments, SayWhatBecomesOfFiles) { ccl_tests::test::expect_uses_of_files<Arguments>(); }
 
 }  // namespace
 }  // namespace ccl_tests::mesh

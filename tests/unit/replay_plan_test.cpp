@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/unit/file_flags.hpp"
+#include "tools/replay/arguments.hpp"
 #include "tools/replay/order.hpp"
 #include "tools/replay/plan.hpp"
 #include "tools/replay/replayer.hpp"
@@ -382,6 +384,8 @@ TEST(ReplayReport, TellsWhatIsWrongAndWhatIsDropped) {
   EXPECT_THAT(text_of(o, false),
               HasSubstr("# WRONG: 1 of 6 results (exit 7)\n# rank 2: all_reduce"));
 }
+
+TEST(ReplayArguments, SayWhatBecomesOfFiles) { ccl_tests::test::expect_uses_of_files<Arguments>(); }
 
 }  // namespace
 }  // namespace ccl_tests::replay

@@ -151,5 +151,10 @@ TEST(Values, AreShownOnOneLineAndShortened) {
   EXPECT_EQ(quote(umlauts), "'" + std::string(59, 'x') + "...' (63 characters)");
 }
 
+TEST(Values, AreOneWordOfAShellInQuotes) {
+  EXPECT_EQ(shell_quoted("a'b"), "'a'\\''b'");
+  EXPECT_EQ(shell_quoted(""), "''");
+}
+
 }  // namespace
 }  // namespace ccl_tests

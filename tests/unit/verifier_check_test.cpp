@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "src/devices/devices.hpp"
+#include "tests/unit/file_flags.hpp"
+#include "tools/check_arguments.hpp"
 #include "verify/loops.hpp"
 
 namespace ccl_tests::tools {
@@ -136,6 +138,8 @@ TEST(VerifierSpeed, MeasuresWithinTheFreeMemory) {
   }
   EXPECT_LE(affordable(std::size_t{1} << 60, *device), device->available());
 }
+
+TEST(CheckArguments, SayWhatBecomesOfFiles) { test::expect_uses_of_files<CheckArguments>(); }
 
 }  // namespace
 }  // namespace ccl_tests::tools

@@ -72,25 +72,16 @@ ProgramTexts texts() {
       {"7", "FAIL: wrong data"},
       {"8", "INCONCLUSIVE"},
       {"128 + signal", "INCONCLUSIVE: interrupted"}};
-  return {
-      .name = "ccl_acceptance",
-      .about = "tests the hosts of a job, and names the bad ones",
-      .operands = "[PLAN]",
-      .examples = {{"mpirun ... ccl_acceptance", "one rank for each host, or for each GPU"},
-                   {"mpirun ... ccl_acceptance quick",
-                    fmt::format("a built-in plan: {}", fmt::join(builtin_plans(), ", "))},
-                   {"mpirun ... ccl_acceptance rack7.toml --report rack7.html",
-                    "a plan of one's own, and a page to send on"},
-                   {"ccl_acceptance --plan rack7.toml", "what would be looked at"}},
-      .exits = exits,
-      .description =
-          {"Looks at hosts, programs, pairs of hosts, all hosts, and fewer of them, in one "
-           "launch. A host is named if it is slow in two confirmations apart in time. The first "
-           "line on stdout is the verdict.",
-           fmt::format("PLAN is the name of a .toml file, or one of {}.",
-                       fmt::join(builtin_plans(), ", "))},
-      .output = {},
-      .related = {"all_reduce_perf", "pingpong_perf", "ccl_compare"}};
+  return {.name = "ccl_acceptance",
+          .about = "tests the hosts of a job, and names the bad ones",
+          .operands = "[PLAN]",
+          .examples = {{"mpirun ... ccl_acceptance", "one rank for each host, or for each GPU"},
+                       {"mpirun ... ccl_acceptance quick",
+                        fmt::format("a built-in plan: {}", fmt::join(builtin_plans(), ", "))},
+                       {"mpirun ... ccl_acceptance rack7.toml --report rack7.html",
+                        "a plan of one's own, and a page to send on"},
+                       {"ccl_acceptance --plan rack7.toml", "what would be looked at"}},
+          .exits = exits};
 }
 
 Arguments parse(const std::vector<std::string>& words) {

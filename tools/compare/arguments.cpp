@@ -125,11 +125,7 @@ ProgramTexts texts() {
           .examples = {{"ccl_compare base.jsonl head.jsonl", "files that -J wrote"},
                        {"ccl_compare --base 'old/all_reduce_perf' --head 'new/all_reduce_perf'",
                         "runs both in turns"}},
-          .exits = exits,
-          .description = {"Says which rows are slower, from two results files of programs of "
-                          "ccl-tests, or by running two commands in turns."},
-          .output = {},
-          .related = {"all_reduce_perf"}};
+          .exits = exits};
 }
 
 Arguments parse(const std::vector<std::string>& words) {

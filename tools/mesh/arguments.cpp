@@ -146,8 +146,7 @@ void declare_flags(FlagSet& set, Arguments& a) {
         check.all = text == "all";
         check.calls = check.all ? 1 : parse_int(text, 0, 1000, "all");
       },
-      [&check] { return check.all ? SettingValue("all") : setting_of(check.calls); },
-      {.values = {"0", "1", "all"}});
+      [&check] { return check.all ? SettingValue("all") : setting_of(check.calls); });
   set.add(check.seed, "--seed", "N", "seed of the data patterns", in_range(0, 1 << 30));
   declare_inject(set, a.options.job);
   declare_job(set, a.options);
@@ -182,19 +181,7 @@ ProgramTexts texts() {
             "over MPI"},
            {"mesh_perf --order megatron -t 4 --mesh tp=2,dp=2 --do tp:all_reduce:64K -J mesh.jsonl",
             "Megatron's order of ranks, and a file for scripts/plot.py --kind slowdown"}},
-      .exits = exits,
-      .description =
-          {"Each pattern is a collective in all groups along a dimension at once. Each is the victim "
-           "in turn: alone, while each other pattern runs in a loop on the same ranks, and while all "
-           "do. The table has its time alone, and how many times as long it takes beside others, with "
-           "95 % intervals.",
-           "Each rank drives each pattern's communicator from a thread of its own. Operations of several "
-           "communicators of NCCL may wait for each other for ever if ranks issue them in different "
-           "orders, so NCCL and buffers on GPUs are refused.",
-           "Results are compared while the patterns run together: calls before a turn, and what the "
-           "last calls of a turn left. With -c all every call is compared."},
-      .output = {},
-      .related = {"all_reduce_perf", "pingpong_perf", "ccl_compare"}};
+      .exits = exits};
 }
 
 Arguments parse(const std::vector<std::string>& words) {

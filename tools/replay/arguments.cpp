@@ -116,35 +116,15 @@ ProgramTexts texts() {
       {"7", "wrong data"},
       {"8",
        "not the whole job: ranks' traces disagree (nothing was replayed), or calls were dropped"}};
-  return {
-      .name = "ccl_replay",
-      .about = "makes the calls that a job's traces show, with verified data",
-      .operands = {},
-      .examples = {{"ccl_replay --trace 'et.{rank}.json' --list", "what is in the traces?"},
-                   {"ccl_replay --np 4 --backend gloo --trace 'et.{rank}.json'", "replay them"},
-                   {"ccl_replay --trace job.log --list", "all ranks' lines of NCCL in one log"},
-                   {"mpirun -n 2 ccl_replay --backend mpi --ranks 2 --trace 'fr.{rank}.json'",
-                    "on fewer ranks"}},
-      .exits = exits,
-      .description =
-          {("First every call is made once with data that are compared. Then the calls are made "
-            "in the order of the trace, on the clock. Each is complete before the next one; "
-            "messages that follow each other in a group are transferred together."),
-           ("With --ranks N a group keeps the members below N. What each rank contributes keeps "
-            "its size, so that results of all_gather and inputs of reduce_scatter shrink with the "
-            "group. A root that is not there becomes group rank 0, and messages to ranks that are "
-            "not there are dropped."),
-           ("A call is dropped if it cannot be replayed, which gives exit code 8. Calls that a "
-            "part of the traces does not have, since a recorder keeps the last ones or samples, "
-            "are left out and counted."),
-           ("Execution traces of Gloo do not say in which group a call is made: with several "
-            "groups take the flight recorder. The pickle that PyTorch writes is converted by "
-            "python3 -c 'import json,pickle,sys; "
-            "json.dump(pickle.load(sys.stdin.buffer),sys.stdout)' <FILE >FILE.json"),
-           ("Memory: 64 MB a rank at most beside the buffers, whatever the size of the files; more if "
-            "--max-calls is raised.")},
-      .output = {},
-      .related = {"all_reduce_perf", "ccl_selftest"}};
+  return {.name = "ccl_replay",
+          .about = "makes the calls that a job's traces show, with verified data",
+          .operands = {},
+          .examples = {{"ccl_replay --trace 'et.{rank}.json' --list", "what is in the traces?"},
+                       {"ccl_replay --np 4 --backend gloo --trace 'et.{rank}.json'", "replay them"},
+                       {"ccl_replay --trace job.log --list", "all ranks' lines of NCCL in one log"},
+                       {"mpirun -n 2 ccl_replay --backend mpi --ranks 2 --trace 'fr.{rank}.json'",
+                        "on fewer ranks"}},
+          .exits = exits};
 }
 
 Arguments parse(const std::vector<std::string>& words) {
