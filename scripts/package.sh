@@ -212,6 +212,7 @@ lay_out() {
   done
   cp "$here"/plot.py "$here"/gpu_check*.sh "$here/program_flags.sh" "$tree/scripts/"
   cp "$here"/plots/*.py "$tree/scripts/plots/"
+  cp "$root/examples/monitoring/preflight_gang.sh" "$tree/scripts/"
   cp "$root/LICENSE" "$tree/"
 }
 

@@ -16,16 +16,15 @@ Environment process_environment();
 
 struct Launch {
   // Printed in the header: "none", "environment", "torchrun", "local processes", "mpirun (Open
-  // MPI)", "mpirun (MPICH)", "Cray PALS", "Flux", "PMI", "srun", "gang", "simulated (SimGrid SMPI)".
+  // MPI)", "mpirun (MPICH)", "Cray PALS", "Flux", "PMI", "srun", "simulated (SimGrid SMPI)".
   std::string launcher = "none";
   bool by_np() const { return launcher == "local processes"; }
   int process = 0;
   int processes = 1;
-  std::string size_name;  // the variable or file that says how many: "PMI_SIZE"
-  int local_process = 0;  // 0 also if the launcher does not tell it
-  bool may_be_part =
-      false;                // the user asks for it: what the launcher started may be more processes
-  std::string master_host;  // where process 0 listens, or an agent hosts its store
+  std::string size_name;     // the variable that says how many: "PMI_SIZE"
+  int local_process = 0;     // 0 also if the launcher does not tell it
+  bool may_be_part = false;  // the user asks for it: the launcher started more processes
+  std::string master_host;   // where process 0 listens, or an agent hosts its store
   int master_port = 0;
   std::string host_name = "MASTER_ADDR", port_name = "MASTER_PORT";  // what says the two
   bool names_come_late = false;  // Kubernetes knows a pod's name only when the pod is there
@@ -58,18 +57,6 @@ struct Launch {
 // and what refuse_contradiction throws.
 Launch detect_launch(const Environment& environment, const std::string& choice = "auto",
                      const std::string& backend = {});
-
-// Returns the folder of "gang:FOLDER" (--launcher); nullopt: another launcher.
-std::optional<std::string> gang_folder(const std::string& launcher);
-
-// Reads the folder of a gang of Kubernetes pods, as NVSentinel's preflight checks describe it: files
-// that are mounted from a ConfigMap and fill as pods register. Waits until expected_count,
-// master_addr and peers (lines of "pod;ip;rank") know as many pods as expected; master_port is 29500
-// if it is not there. This process is the pod that POD_NAME says. Throws Timeout after limit_s
-// seconds (0: no limit), naming what is missing, and UsageError if a file cannot be understood or
-// the pod is not in the gang. log: of a WaitNotice.
-Launch gang_launch(const std::string& folder, const Environment& environment, double limit_s,
-                   const std::function<void(std::string_view)>& log);
 
 // Returns how a launcher calls `count` processes that are missing: "7 more tasks of srun step 1.0",
 // "1 more process (WORLD_SIZE=2)".

@@ -27,17 +27,8 @@
 namespace ccl_tests {
 namespace {
 
-Launch launch_of(const JobSetup& o) {
-  const Environment environment = process_environment();
-  const bool child_of_np = environment("CCL_LAUNCHER").has_value();
-  if (const auto folder = gang_folder(o.launcher); folder && !child_of_np)
-    return gang_launch(*folder, environment, o.backend_options.init_timeout_s,
-                       [&](std::string_view line) { say(o.program, std::string(line)); });
-  return detect_launch(environment, o.launcher, o.backend);
-}
-
 Launch find_launch(const JobSetup& o) {
-  Launch launch = launch_of(o);
+  Launch launch = detect_launch(process_environment(), o.launcher, o.backend);
   if (o.local_processes == 0) return launch;
   if (launch.processes == 1) return {};
   throw UsageError(fmt::format(

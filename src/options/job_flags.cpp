@@ -10,16 +10,6 @@
 namespace ccl_tests {
 namespace {
 
-// A name, or the folder of a gang of pods.
-Parser<std::string> launcher_name() {
-  const std::vector<std::string> names = {"auto",  "torchrun", "env",        "mpi",
-                                          "slurm", "local",    "gang:FOLDER"};
-  return [names](const std::string& text) {
-    constexpr std::string_view gang = "gang:";
-    return text.starts_with(gang) && text.size() > gang.size() ? text : parse_name(text, names);
-  };
-}
-
 // The text as it is: which interfaces there are differs from host to host.
 Parser<std::string> interfaces() {
   return {[](const std::string& text) {
@@ -79,9 +69,9 @@ void declare_job(FlagSet& set, Options& o) {
       {.page = Page::where, .by_default = "off", .recorded = "local_processes", .shared = false});
   set.add(
       j.launcher, "--launcher,--bootstrap", "NAME",
-      "take ranks from launcher NAME: auto, torchrun, env, mpi, slurm, local or gang:FOLDER; also "
-      "--bootstrap",
-      launcher_name(), {.recorded = "launcher_choice", .shared = false});
+      "take ranks from launcher NAME: auto, torchrun, env, mpi, slurm or local; also --bootstrap",
+      one_of({"auto", "torchrun", "env", "mpi", "slurm", "local"}),
+      {.recorded = "launcher_choice", .shared = false});
   set.add(
       j.bind, "--bind", "NAME",
       "bind each rank to CPUs; short: an even share, over Gloo where CPUs are short; numa: one NUMA "

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What monitors see: exit codes of their own, a first line, a verdict file, Kubernetes' termination log, a gang of pods; and the
+# What monitors see: exit codes of their own, a first line, a verdict file, Kubernetes' termination log, a gang of pods by a script; and the
 # examples for them, read by the tools that read them where those are installed.
 . "$(dirname "$0")/lib.sh"
 examples=$(cd "$(dirname "$0")/../../examples/monitoring" && pwd)
@@ -89,7 +89,7 @@ done
 mkdir "$work/gang"
 echo 2 >"$work/gang/expected_count"; echo 127.0.0.1 >"$work/gang/master_addr"; free_port >"$work/gang/master_port"; echo test >"$work/gang/gang_id"
 echo "pod-0;127.0.0.1;0" >"$work/gang/peers"
-gang=("$bin/all_reduce_perf" --launcher "gang:$work/gang" --sizes 8,4K -n 5 --init-timeout 60)
+gang=("$examples/preflight_gang.sh" "$work/gang" 60 "$bin/all_reduce_perf" --sizes 8,4K -n 5 --init-timeout 60)
 POD_NAME=pod-0 "${gang[@]}" >"$work/gang.out" 2>"$work/gang.err" &
 sleep 1
 printf 'pod-0;127.0.0.1;0\npod-1;127.0.0.1;1\n' >"$work/gang/peers"
@@ -97,8 +97,21 @@ run 0 "a gang: the second pod" env POD_NAME=pod-1 "${gang[@]}"
 wait $! && pass "a gang: the first pod" || fail "a gang: the first pod: $(cat "$work/gang.err")"
 expect_in "$work/gang.out" "# Out of bounds values : 0 OK"
 run 2 "a gang that does not have this pod" env POD_NAME=pod-9 "${gang[@]}"
-run 5 "a gang that does not fill" env POD_NAME=pod-0 "$bin/all_reduce_perf" --launcher "gang:$work" --init-timeout 1
-expect_in "$work/err" "expected_count is missing"
+refuses() { # CODE TEXT [POD [FOLDER]]: within one second
+  run "$1" "a gang: $2" env POD_NAME="${3-pod-0}" "$examples/preflight_gang.sh" "${4:-$work/gang}" 1 echo started
+  expect_in "$work/err" "$2"
+  [ ! -s "$work/out" ] || fail "a gang: started though $2"
+}
+refuses 2 "POD_NAME is not set" ""
+refuses 5 "expected_count is missing" pod-0 "$work"
+echo 3 >"$work/gang/expected_count"
+refuses 5 "after 1 s: 2 of 3 pods are there"
+echo "pod-2;127.0.0.1;3" >>"$work/gang/peers"
+refuses 2 "/peers: '3' is not accepted; accepted: a whole number from 0 to 2"
+echo "pod-2" >"$work/gang/peers"
+refuses 2 "'pod-2' is not accepted; accepted: pod;ip;rank"
+echo many >"$work/gang/expected_count"
+refuses 2 "/expected_count: 'many' is not accepted"
 
 # The examples. Node Problem Detector's plugin as it would be run: its path and arguments, the first 80 bytes, codes 0 and 1.
 mapfile -t plugin < <(python3 -c 'import json,sys; rule=json.load(open(sys.argv[1]))["rules"][0]; print("\n".join([rule["path"], *rule["args"]]))' "$examples/npd.json")

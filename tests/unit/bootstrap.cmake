@@ -7,7 +7,6 @@ ccl_add_test(bootstrap_test
   SOURCES
     bootstrap_blame_test.cpp
     bootstrap_exchanges_test.cpp
-    bootstrap_gang_test.cpp
     bootstrap_gather_test.cpp
     bootstrap_groups_test.cpp
     bootstrap_server_test.cpp
