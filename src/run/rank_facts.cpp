@@ -40,9 +40,9 @@ constexpr auto told_by_mpirun = std::to_array<std::string_view>(
 constexpr auto of_launchers = std::to_array<std::string_view>(
     {"RANK=", "WORLD_SIZE=", "LOCAL_RANK=", "MASTER_ADDR=", "MASTER_PORT=", "TORCHELASTIC_RUN_ID=",
      "TORCHELASTIC_RESTART_COUNT="});
-// Of each rank its own, which its line of the header has.
-constexpr auto own =
-    std::to_array<std::string_view>({"RANK=", "LOCAL_RANK=", "CUDA_VISIBLE_DEVICES="});
+// Of each rank its own, which its line of the header has, or --share-gpus sets.
+constexpr auto own = std::to_array<std::string_view>(
+    {"RANK=", "LOCAL_RANK=", "CUDA_VISIBLE_DEVICES=", "NCCL_HOSTID="});
 
 RankFacts facts_of(const Rank& rank) {
   const Process& process = rank.process();
