@@ -216,7 +216,9 @@ why_left_out() { # group, name, command's program
   local library
   library=$(sed -n 's/.* nccl-library=\([0-9]*\).*/\1/p' "$out/logs/machine-versions.txt" 2>/dev/null | head -n 1)
   if [[ $1 == beside ]] && beside_failed; then echo 'an earlier round failed'; fi
-  if ! command -v "$3" >/dev/null; then echo "no $3"; fi
+  if ! command -v "$3" >/dev/null; then
+    case $3 in bin/*) echo "no $3: a benchmark, built with -DCCL_BENCHMARKS=ON" ;; *) echo "no $3" ;; esac
+  fi
   if [[ "$1 $2" == *share*-threads ]] && ((${library:-23000} < 23000)); then echo "threads share a GPU from NCCL 2.30 on, here is $library"; fi
 }
 mkdir "$work/run" && cd "$work/run" && ln -s "$bin" bin && ln -s "$self" gpu_check.sh || exit 4

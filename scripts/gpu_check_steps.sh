@@ -44,14 +44,14 @@ says 'backend=nccl'  # it must not be Gloo in silence
 step first auto 0 120 bin/all_reduce_perf -t 1 -b 8 -e 8
 if $quick; then
   step first verifier 0 120 bin/device_check --quick -e 64K -d float
-  step first speed 0 120 bin/device_check --speed -b 2G -n 3 -d float,int8,half -J speed.jsonl
+  step first speed 0 120 bin/verifier_speed -b 2G -n 3 -d float,int8,half -J speed.jsonl
   step first all_reduce 0 120 "${one[@]}" --sizes 8,1M,128M -J all_reduce.jsonl
   step first types 0 120 "${one[@]}" -d float,int8 -o sum,avg --sizes '64,4K,524312' -n 2
   few_calls=(-n 2)
 else
   step first verifier-quick 0 120 bin/device_check --quick -e 1M
   step first verifier 0 300 bin/device_check -e 8M
-  step first speed 0 120 bin/device_check --speed -d float,int8,half -J speed.jsonl
+  step first speed 0 120 bin/verifier_speed -d float,int8,half -J speed.jsonl
   step first all_reduce 0 300 "${one[@]}" -b 8 -e 8G -f 2 -J all_reduce.jsonl
   step first types 0 300 "${one[@]}" -d all -o all --sizes '64,4K,odd' -n 2
   few_calls=()
@@ -68,7 +68,7 @@ step first share 0 120 "${one_gpu[@]}" "${all[@]}" --np 2 --share-gpus --sizes '
 step first share-threads 0 120 "${one_gpu[@]}" "${all[@]}" -t 2 --share-gpus --sizes '8,4K,256K' -n 1 -w 0 -T 30
 if ! $quick; then
   step first share-types 0 300 "${one_gpu[@]}" "${all[@]}" --np 2 --share-gpus -d all -o all --sizes 4K -n 1 -w 0 -T 30
-  if [[ -x $bin/nccl_overhead ]]; then step first overhead 0 120 bin/nccl_overhead -g 1 -e 64M -n 16 -J overhead.jsonl; fi
+  step first overhead 0 120 bin/nccl_overhead -g 1 -e 64M -n 16 -J overhead.jsonl
   says 'is gone'
   step first killed 4 120 bash gpu_check.sh --case "KILL $killed_job"
   says 'is stopped'
@@ -112,10 +112,10 @@ if [[ -n $beside ]]; then
 fi
 
 if $quick; then
-  step speed verifier 0 120 bin/device_check --memory cuda --speed -b 2G -n 3 -d float,int8 -J verifier_speed.jsonl
+  step speed verifier 0 120 bin/verifier_speed -b 2G -n 3 -d float,int8 -J verifier_speed.jsonl
   step check verifier 0 120 bin/device_check --memory cuda --quick -e 1M -J verifier.jsonl
 else
-  step speed verifier 0 300 bin/device_check --memory cuda --speed -J verifier_speed.jsonl
+  step speed verifier 0 300 bin/verifier_speed -J verifier_speed.jsonl
   step check verifier 0 600 bin/device_check --memory cuda -J verifier.jsonl
   step check verifier-seed-2 0 600 bin/device_check --memory cuda --seed 2 -e 8M
 fi
@@ -213,9 +213,7 @@ refused no-such-file 2 '--library' bin/all_reduce_perf "${nccl[@]}" -t "$n" "${t
 refused threads-of-processes-share 3 '--share-gpus' "${one_gpu[@]}" bin/all_reduce_perf "${nccl[@]}" --np 2 -t 2 "${tiny[@]}" --share-gpus
 refused too-many-ranks 4 'start fewer' bin/all_reduce_perf "${nccl[@]}" -t $((visible + 1)) "${tiny[@]}"
 
-if [[ -x $bin/nccl_overhead ]]; then  # built with CCL_BENCHMARKS
-  some=(-e 1G)
-  if $quick; then some=(-e 1M -n 8); fi
-  step overhead nccl 0 300 bin/nccl_overhead -g "$n" "${some[@]}" -J nccl_overhead.jsonl
-fi
+some=(-e 1G)
+if $quick; then some=(-e 1M -n 8); fi
+step overhead nccl 0 300 bin/nccl_overhead -g "$n" "${some[@]}" -J nccl_overhead.jsonl
 

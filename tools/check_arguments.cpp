@@ -40,21 +40,12 @@ void declare_flags(FlagSet& set, CheckArguments& a) {
   set.add(a.device, "--device", "N", "device to check, of those that are visible",
           in_range(0, 1024));
   set.add(a.list, "--list", "", "print the devices, one a line, then exit", zero_or_one());
-  set.add(
-      a.speed, "--speed", "",
-      "print how fast fill and compare are, beside a copy and a fill with a constant, then exit",
-      zero_or_one());
   set.add(a.types, "-d,--datatype", "LIST", "types, a comma list, or all", parse_types,
           {.by_default = "all"});
   set.begin(Group::checking);
   set.add(a.check.max_bytes, "-e,--maxbytes", "SIZE", "longest row that is checked", longest_row);
   set.add(a.check.seed, "--seed", "N", "seed of the data and the faults", in_range(0, 1 << 30));
   set.add(a.check.quick, "--quick", "", "fewer operations, lengths and faults", zero_or_one());
-  set.begin(Group::measuring);
-  set.add(a.measure.bytes, "-b,--bytes", "SIZE",
-          "with --speed: each buffer's, reduced to the free memory", parse_size);
-  set.add(a.measure.repetitions, "-n,--iters", "N",
-          "with --speed: repetitions, of which the median counts", in_range(1, 1 << 20));
   set.begin(Group::ranks, "has no ranks and checks one GPU (--device N)");
   for (const auto& [names, value] : {std::pair("--share-gpus", ""), std::pair("--np", "N"),
                                      std::pair("-t,--nthreads", "N"), std::pair("-g,--ngpus", "N")})
@@ -76,8 +67,7 @@ ProgramTexts check_texts() {
           .about = "holds the verifier of a memory to the host's",
           .operands = {},
           .examples = {{"device_check", "the first GPU, all types"},
-                       {"device_check --memory host", "what a right verifier looks like"},
-                       {"device_check --speed -b 4G", "how fast are fill and compare?"}},
+                       {"device_check --memory host", "what a right verifier looks like"}},
           .exits = exits};
 }
 
@@ -86,7 +76,6 @@ CheckArguments parse_check_arguments(const std::vector<std::string>& words) {
   FlagSet set;
   declare_flags(set, a);
   a.help = !read_flags(set, read_command_line(set, words), "device_check");
-  a.measure.seed = a.check.seed;
   return a;
 }
 

@@ -14,10 +14,9 @@ namespace ccl_tests::tools {
 struct CheckArguments {
   Memory memory = Memory::cuda;
   int device = 0;
-  bool list = false, speed = false;
+  bool list = false;
   std::vector<DataType> types = {all_types().begin(), all_types().end()};
   CheckOptions check;
-  SpeedOptions measure;
   std::string output_file;
   bool help = false;
 };

@@ -1,12 +1,10 @@
-// device_check: does the verifier find on a GPU what it finds on the host, and how fast.
+// device_check: does the verifier find on a GPU what it finds on the host.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <csignal>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <string>
 
 #include "src/backends/registry.hpp"
 #include "src/core/clock.hpp"
@@ -15,31 +13,10 @@
 #include "src/core/output_file.hpp"
 #include "src/core/write_all.hpp"
 #include "src/job/startup.hpp"
-#include "src/options/program_texts.hpp"
 #include "tools/check_arguments.hpp"
-#include "tools/verifier_check.hpp"
 
 namespace ccl_tests::tools {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-// JSON lines, if they are asked for.
-struct Lines {
-  std::optional<OutputFile> file;
-
-  void add(const Json& json) {
-    if (file) file->append(json.dump() + "\n");
-  }
-};
-
-std::unique_ptr<Device> open(const Devices& devices, int index) {
-  const int count = devices.count();
-  if (index >= count)
-    throw Error(
-        fmt::format("--device: {}, but this process sees {} (0 to {})", index, count, count - 1));
-  return devices.open(index);
-}
 
 int list(const Devices& devices) {
   const int count = devices.count();
@@ -50,23 +27,24 @@ int list(const Devices& devices) {
   return exit_code(Exit::passed);
 }
 
-void head(const Device& device, Lines& lines, const char* what) {
+int check(const CheckArguments& a, Device& device, verify::Loops& loops) {
+  std::optional<OutputFile> file;
+  if (!a.output_file.empty()) file.emplace(OutputFile::create(a.output_file, ".jsonl"));
+  const auto record = [&](const nlohmann::ordered_json& json) {
+    if (file) file->append(json.dump() + "\n");
+  };
   const DeviceInfo info = device.info();
   fmt::print("# device_check: {} memory of {}{}{} on {}\n", name(device.memory()), info.name,
              info.bus_id.empty() ? "" : " ", info.bus_id, this_host());
   if (!info.description.empty()) fmt::print("# {}\n", info.description);
-  lines.add({{"type", "header"},
-             {"program", "device_check"},
-             {"what", what},
-             {"memory", name(device.memory())},
-             {"device_name", info.name},
-             {"bus_id", info.bus_id},
-             {"host", this_host()},
-             {"description", info.description}});
-}
-
-int check(const CheckArguments& a, Device& device, verify::Loops& loops, Lines& lines) {
-  head(device, lines, "check");
+  record({{"type", "header"},
+          {"program", "device_check"},
+          {"what", "check"},
+          {"memory", name(device.memory())},
+          {"device_name", info.name},
+          {"bus_id", info.bus_id},
+          {"host", this_host()},
+          {"description", info.description}});
   fmt::print("# {:>8} {:>9} {:>8} {:>6} {:>8} {:>7} {:>8} {:>7} {:>8}\n", "type", "patterns",
              "fills", "other", "right", "alarms", "faults", "missed", "seconds");
   CheckReport all;
@@ -78,17 +56,17 @@ int check(const CheckArguments& a, Device& device, verify::Loops& loops, Lines& 
                r.fills, r.other_fills, r.right, r.false_alarms, r.faults, r.missed, seconds);
     for (const std::string& line : r.details) fmt::print("# {}\n", line);
     std::fflush(stdout);
-    lines.add({{"type", "check"},
-               {"datatype", name(type)},
-               {"patterns", r.patterns},
-               {"fills", r.fills},
-               {"other_fills", r.other_fills},
-               {"right", r.right},
-               {"false_alarms", r.false_alarms},
-               {"faults", r.faults},
-               {"missed", r.missed},
-               {"details", r.details},
-               {"seconds", seconds}});
+    record({{"type", "check"},
+            {"datatype", name(type)},
+            {"patterns", r.patterns},
+            {"fills", r.fills},
+            {"other_fills", r.other_fills},
+            {"right", r.right},
+            {"false_alarms", r.false_alarms},
+            {"faults", r.faults},
+            {"missed", r.missed},
+            {"details", r.details},
+            {"seconds", seconds}});
     all.fills += r.fills;
     all.other_fills += r.other_fills;
     all.right += r.right;
@@ -102,60 +80,9 @@ int check(const CheckArguments& a, Device& device, verify::Loops& loops, Lines& 
       "wrong, {} of {} fills other than the host's\n",
       passed ? "OK" : "FAILED", all.missed, all.faults, all.false_alarms, all.right,
       all.other_fills, all.fills);
-  lines.add({{"type", "footer"}, {"complete", true}, {"passed", passed}});
+  record({{"type", "footer"}, {"complete", true}, {"passed", passed}});
+  if (file) file->close();
   return exit_code(passed ? Exit::passed : Exit::wrong_data);
-}
-
-int speed(const CheckArguments& a, Device& device, verify::Loops& loops, Lines& lines) {
-  head(device, lines, "speed");
-  SpeedCheck check(device, loops, a.measure);
-  const std::size_t bytes = check.bytes();
-  fmt::print(
-      "# {} B in each of two buffers{}, medians of {} repetitions in which the five took "
-      "turns\n",
-      bytes, bytes < a.measure.bytes ? fmt::format(" (of {}: the memory)", a.measure.bytes) : "",
-      a.measure.repetitions);
-  fmt::print(
-      "# GB/s: copy reads and writes, compare reads, the others write; set: {}, constant: a loop of "
-      "stores\n",
-      device.memory() == Memory::cuda ? "cudaMemset" : "memset");
-  fmt::print("# x copy, x set, x const: of copy's, set's and constant's\n");
-  fmt::print("# {:>8} {:>5} {:>9} {:>9} {:>9} {:>9} {:>6} {:>6} {:>7} {:>9} {:>6}\n", "type", "op",
-             "copy", "set", "constant", "fill", "x copy", "x set", "x const", "compare", "x copy");
-  for (const DataType type : a.types) {
-    for (const std::optional<ReduceOp> op : {std::optional<ReduceOp>(), {ReduceOp::avg}}) {
-      const Speed s = check.measure(type, op);
-      const double copy = 2 * s.rate(s.copy_s), set = s.rate(s.set_s);
-      const double constant = s.rate(s.constant_s), fill = s.rate(s.fill_s);
-      const double compare = s.rate(s.compare_s);
-      const std::string_view op_name = op ? name(*op) : "none";
-      fmt::print(
-          "  {:>8} {:>5} {:9.2f} {:9.2f} {:9.2f} {:9.2f} {:6.3f} {:6.3f} {:7.3f} {:9.2f} {:6.3f}\n",
-          name(type), op_name, copy / 1e9, set / 1e9, constant / 1e9, fill / 1e9, fill / copy,
-          fill / set, fill / constant, compare / 1e9, compare / copy);
-      std::fflush(stdout);
-      lines.add({{"type", "speed"},
-                 {"datatype", name(type)},
-                 {"op", op_name},
-                 {"bytes", s.bytes},
-                 {"copy_bytes_per_s", copy},
-                 {"set_bytes_per_s", set},
-                 {"constant_bytes_per_s", constant},
-                 {"fill_bytes_per_s", fill},
-                 {"compare_bytes_per_s", compare},
-                 {"fill_to_copy", fill / copy},
-                 {"fill_to_set", fill / set},
-                 {"fill_to_constant", fill / constant},
-                 {"compare_to_copy", compare / copy},
-                 {"copy_s", s.copy_s},
-                 {"set_s", s.set_s},
-                 {"constant_s", s.constant_s},
-                 {"fill_s", s.fill_s},
-                 {"compare_s", s.compare_s}});
-    }
-  }
-  lines.add({{"type", "footer"}, {"complete", true}});
-  return exit_code(Exit::passed);
 }
 
 int run(const CheckArguments& a) {
@@ -165,13 +92,12 @@ int run(const CheckArguments& a) {
   }
   const Devices& devices = a.memory == Memory::host ? host_devices() : open_gpus();
   if (a.list) return list(devices);
-  const auto device = open(devices, a.device);
+  if (const int count = devices.count(); a.device >= count)
+    throw Error(fmt::format("--device: {}, but this process sees {} (0 to {})", a.device, count,
+                            count - 1));
+  const auto device = devices.open(a.device);
   const auto loops = devices.loops(*device);
-  Lines lines;
-  if (!a.output_file.empty()) lines.file.emplace(OutputFile::create(a.output_file, ".jsonl"));
-  const int code = a.speed ? speed(a, *device, *loops, lines) : check(a, *device, *loops, lines);
-  if (lines.file) lines.file->close();
-  return code;
+  return check(a, *device, *loops);
 }
 
 }  // namespace

@@ -29,9 +29,10 @@ run 2 "a prefix without programs" bash "$script" --prefix "$work" --list
 run 0 "device_check on the host" "$bin/device_check" --memory host --quick -e 64K -d int8,float -J "$work/check.jsonl"
 expect_in "$work/out" '# OK: 0 of'
 expect_in "$work/check.jsonl" '"passed":true'
-run 0 "device_check --speed on the host" "$bin/device_check" --memory host --speed -b 1M -n 3 -d half -J "$work/speed.jsonl"
-expect_in "$work/speed.jsonl" '"compare_to_copy"'
-expect_in "$work/speed.jsonl" '"fill_to_constant"'
+verifier_speed=$bin/verifier_speed # there with CCL_BENCHMARKS
+[ -x "$verifier_speed" ] || verifier_speed=$build/bench/verifier_speed
+run 0 "verifier_speed on the host" "$verifier_speed" --memory host -b 1M -n 3 -d half -J "$work/speed.jsonl"
+for key in '"bytes":1048576' '"compare_to_copy"' '"fill_to_constant"'; do expect_in "$work/speed.jsonl" "$key"; done
 run 2 "device_check with a wrong type" "$bin/device_check" -d floaty
 expect_in "$work/err" '-d: '
 run 2 "device_check with a wrong file" "$bin/device_check" --memory host -J "$work/check.txt"
@@ -63,6 +64,7 @@ tree=$work/tree
 mkdir -p "$tree/bin"
 ln -s "$build/lib" "$tree/lib"
 for file in "$bin"/*; do [ "${file##*/}" = nccl_overhead ] || ln -s "$file" "$tree/bin/"; done
+ln -sf "$verifier_speed" "$tree/bin/"
 gpu_check=(bash "$script" --prefix "$tree")
 # An nvidia-smi that lists a process of another PID namespace, a new one each time.
 mkdir "$work/path"
@@ -103,6 +105,7 @@ for gpus in 1 4; do
   expect_in "$results/README.md" '| us | no expectation |'
   [ "$gpus" -gt 1 ] || expect_in "$results/README.md" '| 1000000..2000000 | GB/s | below |'
   [ "$gpus" -eq 1 ] || expect_in "$results/README.md" '| busbw | all_reduce, processes, '
+  expect_in "$results/logs/first-speed.txt" '(of 2147483648: the memory)'
   tar -tzf "$results/results.tgz" | grep -q '/README.md$' || fail "the results are not packed"
 done
 

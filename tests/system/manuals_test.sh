@@ -9,7 +9,7 @@ pages=("$share"/man/man1/*.1)
 [ -e "${pages[0]}" ] || { pages=() && skipped+=("manual pages: the build found no help2man (package help2man)"); }
 for program in "$work"/tree/bin/*; do
   name=${program##*/}
-  [ "$name" = nccl_overhead ] && continue # a benchmark, which scripts/gpu_check.sh packs
+  case $name in nccl_overhead | verifier_speed) continue ;; esac # benchmarks, which scripts/gpu_check.sh packs
   [ -s "$share/bash-completion/completions/$name" ] || fail "completion of $name is not installed"
   grep -q "^#compdef .*\b$name\b" "$share/zsh/site-functions/_ccl_tests" || fail "zsh does not complete $name"
   [ ${#pages[@]} -eq 0 ] || [ -s "$share/man/man1/$name.1" ] || fail "$name.1 is not installed"

@@ -122,23 +122,6 @@ TEST(VerifierCheck, FindsAFillThatWritesBehindTheEnd) {
   EXPECT_GT(check(loops).other_fills, 0U);
 }
 
-TEST(VerifierSpeed, MeasuresWithinTheFreeMemory) {
-  const auto device = host_devices().open(0);
-  Loops loops;
-  SpeedCheck check(*device, loops, {.bytes = 1 << 20, .repetitions = 3, .seed = 1});
-  EXPECT_EQ(check.bytes(), std::size_t{1} << 20);
-  for (const DataType type : {DataType::int8, DataType::bfloat16, DataType::float64}) {
-    const Speed speed = check.measure(type, ReduceOp::avg);
-    EXPECT_EQ(speed.copy_s.size(), 3U);
-    EXPECT_GT(speed.rate(speed.copy_s), 0);
-    EXPECT_GT(speed.rate(speed.set_s), 0);
-    EXPECT_GT(speed.rate(speed.constant_s), 0);
-    EXPECT_GT(speed.rate(speed.fill_s), 0);
-    EXPECT_GT(speed.rate(speed.compare_s), 0);
-  }
-  EXPECT_LE(affordable(std::size_t{1} << 60, *device), device->available());
-}
-
 TEST(CheckArguments, SayWhatBecomesOfFiles) { test::expect_uses_of_files<CheckArguments>(); }
 
 }  // namespace
