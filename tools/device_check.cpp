@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <csignal>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -11,8 +10,7 @@
 #include "src/core/error.hpp"
 #include "src/core/host.hpp"
 #include "src/core/output_file.hpp"
-#include "src/core/write_all.hpp"
-#include "src/job/startup.hpp"
+#include "src/job/job.hpp"
 #include "tools/check_arguments.hpp"
 
 namespace ccl_tests::tools {
@@ -104,17 +102,9 @@ int run(const CheckArguments& a) {
 }  // namespace ccl_tests::tools
 
 int main(int argc, char** argv) {
-  std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN);
-  ccl_tests::reserve_standard_files();
-  try {
-    using namespace ccl_tests::tools;
-    return run(parse_check_arguments({argv + std::min(argc, 1), argv + argc}));
-  } catch (const ccl_tests::Error& e) {
-    ccl_tests::print_error(fmt::format("device_check: {}\n", e.what()));
-    return ccl_tests::exit_code(e.code());
-  } catch (const std::exception& e) {
-    ccl_tests::print_error(fmt::format("device_check: {}\n", e.what()));
-    return ccl_tests::exit_code(ccl_tests::Exit::failed);
-  }
+  using namespace ccl_tests;
+  // No rank of a job, whatever the environment says.
+  return run_main("device_check", {"--launcher=local"}, [&] {
+    return tools::run(tools::parse_check_arguments({argv + std::min(argc, 1), argv + argc}));
+  });
 }

@@ -33,6 +33,9 @@ verifier_speed=$bin/verifier_speed # there with CCL_BENCHMARKS
 [ -x "$verifier_speed" ] || verifier_speed=$build/bench/verifier_speed
 run 0 "verifier_speed on the host" "$verifier_speed" --memory host -b 1M -n 3 -d half -J "$work/speed.jsonl"
 for key in '"bytes":1048576' '"compare_to_copy"' '"fill_to_constant"'; do expect_in "$work/speed.jsonl" "$key"; done
+"$bin/device_check" --memory host --quick -e 64K -d int8 2>"$work/err" >/dev/full
+[ $? -eq 4 ] || fail "device_check lost its report without an error"
+expect_in "$work/err" 'cannot write to standard output'
 run 2 "device_check with a wrong type" "$bin/device_check" -d floaty
 expect_in "$work/err" '-d: '
 run 2 "device_check with a wrong file" "$bin/device_check" --memory host -J "$work/check.txt"

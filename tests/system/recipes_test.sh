@@ -48,7 +48,8 @@ if [ -e "$fake/lib/ccl-tests/ccl-nccl.so" ]; then
   expect_in "$work/err" "needs NCCL 2.30, here is 2.28.9; use --np N"
   run 0 "one_gpu: two processes" "${one_gpu[@]}" FAKE_NCCL_VERSION=22809 RANKS="--np 2" "$recipes/one_gpu.sh" --sizes 1000 -d float
   run 3 "one_gpu: no GPU" "${one_gpu[@]}" FAKE_GPU_ERROR=100 "$recipes/one_gpu.sh"
-  expect_in "$work/out" "SKIP one_gpu.sh: device_check: no GPU can be used"
+  expect_in "$work/out" "SKIP one_gpu.sh: device_check: ["
+  expect_in "$work/out" "] no GPU can be used"
 else
   echo "SKIP one_gpu on fake GPUs: the stand-ins for CUDA and NCCL are not built"
 fi
