@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <random>
@@ -87,19 +88,14 @@ class PatternCheck {
         for (const std::size_t bit : {8 * width - 2, random_() % (8 * width)})
           inject(flipped(row, at, bit), segments, slot);
     }
-    Fault far = flipped(row, segments.front().recv_offset, 8 * width - 2);
-    far.name = "two elements of two segments";
-    const std::size_t other = segments.back().recv_offset;
-    if (segments.size() > 1 && segments.back().count > 0 && other != segments.front().recv_offset) {
-      far.patches.push_back(flipped(row, other, 8 * width - 2).patches.front());
-      inject(far, segments, slot);
-    }
-    if (gap) {
-      Fault harmless = flipped(row, *gap, 0);
-      row_.exchange(harmless.patches.front());
-      hold("a gap's element changed", Expect::right, segments, slot);
-      row_.exchange(harmless.patches.front());
-    }
+    const std::size_t first = segments.front().recv_offset, last = segments.back().recv_offset;
+    const std::size_t bit = 8 * width - 2;
+    if (segments.back().count > 0 && first != last)
+      inject({"two elements of two segments", {flip(row, first, bit), flip(row, last, bit)}, true},
+             segments, slot);
+    if (gap)
+      changed({flip(row, *gap, 0)},
+              [&] { hold("a gap's element changed", Expect::right, segments, slot); });
   }
 
  private:
@@ -118,16 +114,14 @@ class PatternCheck {
     host_.fill_input(row_.host(), count, slot);
     device_.fill_input(row_.device(), count, slot);
     filled("fill");
-    const auto both = [&] {
-      return std::pair(host_.compare_input(row_.host(), count, slot),
-                       device_.compare_input(row_.device(), count, slot));
+    const auto look = [&](const char* what, Expect expect) {
+      judge(what, expect, host_.compare_input(row_.host(), count, slot),
+            device_.compare_input(row_.device(), count, slot));
     };
-    judge("an unchanged send buffer", Expect::right, both());
-    if (count == 0) return;
-    Fault fault = flipped({*pattern_, row_.host(), count, slot, 0}, random_() % count, 0);
-    row_.exchange(fault.patches.front());
-    judge("a changed send buffer", Expect::wrong, both());
-    row_.exchange(fault.patches.front());
+    look("an unchanged send buffer", Expect::right);
+    if (count > 0)
+      changed({flip({*pattern_, row_.host(), count, slot, 0}, random_() % count, 0)},
+              [&] { look("a changed send buffer", Expect::wrong); });
   }
 
   void poison(std::size_t count, std::span<const ExpectedBlock> segments, std::size_t slot) {
@@ -140,19 +134,23 @@ class PatternCheck {
     host_.mark_guards(row_.host(), bytes);
     device_.mark_guards(row_.device(), bytes);
     filled("guard zones");
-    const auto both = [&] {
-      return std::pair(host_.check_guards(row_.host(), bytes),
-                       device_.check_guards(row_.device(), bytes));
+    const auto look = [&](const std::string& what, Expect expect) {
+      judge(what, expect, host_.check_guards(row_.host(), bytes),
+            device_.check_guards(row_.device(), bytes));
     };
-    judge("untouched guard zones", Expect::right, both());
+    look("untouched guard zones", Expect::right);
     const auto zone = static_cast<std::ptrdiff_t>(verify::guard_bytes);
     const auto end = static_cast<std::ptrdiff_t>(bytes);
-    for (const std::ptrdiff_t at : {-zone, std::ptrdiff_t{-1}, end, end + zone - 1}) {
-      Patch patch{at, {row_.host()[at] ^ std::byte{4}}};
-      row_.exchange(patch);
-      judge(fmt::format("byte {} of the guard zones written", at), Expect::wrong, both());
-      row_.exchange(patch);
-    }
+    for (const std::ptrdiff_t at : {-zone, std::ptrdiff_t{-1}, end, end + zone - 1})
+      changed({{at, {row_.host()[at] ^ std::byte{4}}}},
+              [&] { look(fmt::format("byte {} of the guard zones written", at), Expect::wrong); });
+  }
+
+  // Looks while the patches are in both rows.
+  void changed(std::vector<Patch> patches, const std::function<void()>& look) {
+    for (Patch& patch : patches) row_.exchange(patch);
+    look();
+    for (Patch& patch : patches) row_.exchange(patch);
   }
 
   Expect expected_of(const Fault& fault) const {
@@ -163,23 +161,19 @@ class PatternCheck {
     return exact || fault.gross ? Expect::wrong : Expect::either;
   }
 
-  void inject(Fault fault, std::span<const ExpectedBlock> segments, std::size_t slot) {
+  void inject(const Fault& fault, std::span<const ExpectedBlock> segments, std::size_t slot) {
     const Expect expect = expected_of(fault);
-    for (Patch& patch : fault.patches) row_.exchange(patch);
-    hold(fault.name, expect, segments, slot);
-    for (Patch& patch : fault.patches) row_.exchange(patch);
+    changed(fault.patches, [&] { hold(fault.name, expect, segments, slot); });
   }
 
   void hold(const std::string& what, Expect expect, std::span<const ExpectedBlock> segments,
             std::size_t slot) {
-    judge(what, expect,
-          {host_.compare(row_.host(), segments, slot),
-           device_.compare(row_.device(), segments, slot)});
+    judge(what, expect, host_.compare(row_.host(), segments, slot),
+          device_.compare(row_.device(), segments, slot));
   }
 
-  void judge(const std::string& what, Expect expect,
-             const std::pair<verify::Mismatch, verify::Mismatch>& both) {
-    const auto& [host, device] = both;
+  void judge(const std::string& what, Expect expect, const verify::Mismatch& host,
+             const verify::Mismatch& device) {
     const bool alike = host.wrong == device.wrong && host.first == device.first &&
                        host.last == device.last && host.explanation == device.explanation;
     const bool nothing = expect == Expect::right || (expect == Expect::either && host.wrong == 0);

@@ -13,11 +13,9 @@ constexpr std::size_t vector_bytes = 16;       // what a GPU loads at a time
 constexpr std::size_t many_flips = 17;
 constexpr std::byte poison_byte{0xa5};  // the verifier's, where rows are long
 
-std::ptrdiff_t offset(std::size_t bytes) { return static_cast<std::ptrdiff_t>(bytes); }
-
 Patch elements(const RightRow& row, std::size_t at, std::size_t count, const std::byte* from) {
   const std::size_t width = row.pattern.width();
-  return {offset(at * width), {from, from + count * width}};
+  return {static_cast<std::ptrdiff_t>(at * width), {from, from + count * width}};
 }
 
 // The row's first and last elements, those on either side of where whole vectors begin and end, and
@@ -58,19 +56,17 @@ Fault swapped(const RightRow& row) {
 
 Fault never_written(const RightRow& row) {
   const std::size_t at = row.count / 2;
-  const std::vector<std::byte> poison(
-      std::min(row.count - at, longest_stretch) * row.pattern.width(), poison_byte);
-  return {"never written", {{offset(at * row.pattern.width()), poison}}};
+  const std::size_t count = std::min(row.count - at, longest_stretch);
+  const std::vector<std::byte> poison(count * row.pattern.width(), poison_byte);
+  return {"never written", {elements(row, at, count, poison.data())}};
 }
 
 Fault several(const RightRow& row, std::mt19937_64& random) {
   std::set<std::size_t> at;
   for (std::size_t i = 0; i < many_flips; ++i) at.insert(random() % row.count);
   Fault all{fmt::format("{} wrong elements", at.size()), {}};
-  for (const std::size_t element : at) {
-    Fault one = flipped(row, element, random() % (8 * row.pattern.width()));
-    all.patches.push_back(std::move(one.patches.front()));
-  }
+  for (const std::size_t element : at)
+    all.patches.push_back(flip(row, element, random() % (8 * row.pattern.width())));
   return all;
 }
 
@@ -87,13 +83,15 @@ verify::Table without_rank_2(const verify::Pattern& pattern) {
   return verify::Table(bytes, pattern.width());
 }
 
+Patch flip(const RightRow& row, std::size_t at, std::size_t bit) {
+  Patch patch = elements(row, at, 1, row.data + at * row.pattern.width());
+  patch.bytes[bit / 8] ^= std::byte{1} << (bit % 8);
+  return patch;
+}
+
 Fault flipped(const RightRow& row, std::size_t at, std::size_t bit) {
-  const std::size_t width = row.pattern.width();
-  Fault fault{fmt::format("bit {} of element {} flipped", bit, at),
-              {elements(row, at, 1, row.data + at * width)}};
-  fault.patches.front().bytes[bit / 8] ^= std::byte{1} << (bit % 8);
-  fault.gross = bit == 8 * width - 2;  // an exponent's
-  return fault;
+  const bool gross = bit == 8 * row.pattern.width() - 2;  // an exponent's
+  return {fmt::format("bit {} of element {} flipped", bit, at), {flip(row, at, bit)}, gross};
 }
 
 std::vector<Fault> faults_of(const RightRow& row, const verify::Table& without,

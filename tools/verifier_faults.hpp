@@ -91,6 +91,7 @@ struct RightRow {
 verify::Table without_rank_2(const verify::Pattern& pattern);
 
 // One bit of element `at` is the other one.
+Patch flip(const RightRow& row, std::size_t at, std::size_t bit);
 Fault flipped(const RightRow& row, std::size_t at, std::size_t bit);
 
 // Faults of every kind that fit into the row. without: without_rank_2(row.pattern).
