@@ -116,13 +116,13 @@ TEST(Help, EveryOtherFlagIsRecordedInFiles) {
   std::vector<std::string> unrecorded;
   for (const Flag& flag : flags.set.all())
     if (flag.recorded.empty()) unrecorded.push_back(flag.names.front());
-  EXPECT_THAT(unrecorded,
-              testing::ElementsAre(
-                  "NCCL_TESTS_SPLIT_MASK", "NCCL_TESTS_SPLIT", "NCCL_TESTS_ALLTOALLV_MATRIX_FILE",
-                  "NCCL_TESTS_ALLTOALLV_MATRIX_SCALE", "NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY",
-                  "--digests", "-J", "--stats", "--raw", "--explain", "--verdict",
-                  "--exit-codes", "--heartbeat", "--verbose", "--version", "-h", "--help-all",
-                  "CCL_MONITOR_VERDICT", "-D", "-V"));
+  EXPECT_THAT(
+      unrecorded,
+      testing::ElementsAre(
+          "NCCL_TESTS_SPLIT_MASK", "NCCL_TESTS_SPLIT", "NCCL_TESTS_ALLTOALLV_MATRIX_FILE",
+          "NCCL_TESTS_ALLTOALLV_MATRIX_SCALE", "NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY", "--digests",
+          "-J", "--stats", "--raw", "--explain", "--verdict", "--exit-codes", "--heartbeat",
+          "--verbose", "--version", "-h", "--help-all", "CCL_MONITOR_VERDICT", "-D", "-V"));
 }
 
 TEST(Help, EveryFlagThatNamesAFileSaysWhatBecomesOfIt) {
