@@ -39,8 +39,8 @@ constexpr LauncherNames known_names[] = {
 
 bool is_one(const std::string& size) { return size.empty() || size == "0" || size == "1"; }
 
-// Returns whether the variables say that this process is one of several. A batch script of Slurm has
-// SLURM_PROCID=0 alone. is_single: another launcher says that the job has one process.
+// Returns whether the variables say that this process is one of several. A batch script of Slurm
+// has SLURM_PROCID=0 alone. is_single: another launcher says that the job has one process.
 bool claims_several(const Environment& environment, const LauncherNames& names, bool is_single) {
   const std::string rank = value_in(environment, names.rank);
   const std::string size = value_in(environment, names.size);

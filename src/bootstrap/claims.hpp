@@ -45,8 +45,8 @@ Claim largest_claim(const Environment& environment,
 // Returns true if a launcher's variable says that this process is not the first one.
 bool is_claimed_not_first(const Environment& environment);
 
-// Throws Error if a variable says that this process is one of several. Called if no launcher that can
-// be used is there: each process would run alone.
+// Throws Error if a variable says that this process is one of several. Called if no launcher that
+// can be used is there: each process would run alone.
 void refuse_claims(const Environment& environment);
 
 // Throws Error if a launcher's variables speak of more processes than `launch` has.

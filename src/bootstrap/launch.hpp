@@ -53,8 +53,8 @@ struct Launch {
 // choice: "auto", or one of these names (--launcher); "mpi" without mpirun, where nothing speaks
 // of other processes, is one process. backend: of the variables of two MPIs, those of --backend's
 // are taken, otherwise Open MPI's. Throws Error if any launcher's variable (claims.hpp) speaks of
-// several processes and nothing tells how they meet, UsageError on values that are no numbers, contradict each other, or lack for the choice,
-// and what refuse_contradiction throws.
+// several processes and nothing tells how they meet, UsageError on values that are no numbers,
+// contradict each other, or lack for the choice, and what refuse_contradiction throws.
 Launch detect_launch(const Environment& environment, const std::string& choice = "auto",
                      const std::string& backend = {});
 

@@ -31,7 +31,8 @@ class GivenFile {
   GivenFile(const GivenFile&) = delete;
   GivenFile& operator=(const GivenFile&) = delete;
 
-  // Returns the next bytes, until the next call; none at the end. Does not wait for ever for who writes a pipe.
+  // Returns the next bytes, until the next call; none at the end. Does not wait for ever for who
+  // writes a pipe.
   std::string_view next() {
     constexpr int patience_s = 30;
     for (;;) {

@@ -70,8 +70,8 @@ class OutputFile {
 };
 
 // Replaces a file that others read at any time: they see the old or the new one, whole. Follows
-// links and keeps permissions; all may read a new file. Writes in place to a pipe, a device, a mount,
-// and in a folder that takes no new file. Throws Error.
+// links and keeps permissions; all may read a new file. Writes in place to a pipe, a device, a
+// mount, and in a folder that takes no new file. Throws Error.
 void replace_file(const std::string& path, std::string_view text);
 
 // Writes a whole file in place, since it may be a mount. Returns why it cannot; empty: it did.

@@ -43,8 +43,8 @@ unsigned encode(const FloatFormat& format, double value) {
   const double magnitude = std::fabs(value);
   if (magnitude == 0) return sign;
   const int exponent = std::max(std::ilogb(magnitude), 1 - s.bias);
-  // In units of the last place of this binade, ties to even, in whatever way the processor rounds. A
-  // carry runs into the exponent field.
+  // In units of the last place of this binade, ties to even, in whatever way the processor rounds.
+  // A carry runs into the exponent field.
   const double exact = std::ldexp(magnitude, s.fraction - exponent);
   auto units = static_cast<std::uint64_t>(exact);
   const double rest = exact - static_cast<double>(units);

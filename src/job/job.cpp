@@ -68,7 +68,7 @@ std::string asked_launcher(const std::vector<std::string>& arguments) {
 
 // Tells the job's other processes why this one ends, and prints it. What is wrong in what the user
 // gave is wrong in all processes: process 0 says it for those who learn that it ends, too, or whose
-// mpirun ends all. of_command_line: it does not depend on the host. Otherwise one of each host says it.
+// mpirun ends all. of_command_line: it is the same on each host. Otherwise one of each host says it.
 void end_early(const std::string& program, const Error& e, const std::optional<Launch>& launch,
                bool of_command_line) {
   const bool may_be_said = dynamic_cast<const UsageError*>(&e) != nullptr && launch &&

@@ -60,7 +60,8 @@ class Rank {
   }
 
   // A second end of a rank that has started, for another thread of the rank's: with a channel over
-  // all ranks and an activity of its own, and calls of its own that faults are done to. All must outlive it.
+  // all ranks and an activity of its own, and calls of its own that faults are done to. All must
+  // outlive it.
   Rank(const Rank& started, ControlChannel& world, Activity& activity);
 
   // Learns who the other ranks are, and opens this rank's GPU if the job uses GPUs. Collective.
@@ -77,10 +78,11 @@ class Rank {
   const std::string& shortage() const { return shortage_; }
   Activity& activity() { return activity_; }
   Injector* injector() { return injector_ ? &*injector_ : nullptr; }  // null: nothing is spoiled
-  // Returns what --inject has done: "inject: 3 operations spoiled: 3 on rank 1". Returns an empty text without it. Collective.
+  // Returns what --inject has done: "inject: 3 operations spoiled: 3 on rank 1". Returns an empty
+  // text without it. Collective.
   std::string spoiled_text();
-  // Returns the exit code of a rank whose body ended with `code`: with --inject a run that finds nothing wrong
-  // shows nothing.
+  // Returns the exit code of a rank whose body ended with `code`: with --inject a run that finds
+  // nothing wrong shows nothing.
   int code_with_faults(int code) const;
   Device* gpu() const { return gpu_; }   // null: the job uses none
   Device& device() { return *device_; }  // that buffers lie on

@@ -72,8 +72,8 @@ struct BatchGoal {
   std::size_t checked = 1;                 // single calls whose results are verified
   double limit_s = 0;                      // fewer iterations if these would take longer; 0: never
   std::size_t repeats = 1;                 // how often the block runs (graphs)
-  // So many iterations tell first what a batch of many more takes, as a single call may be quick by chance. They count if
-  // `warmup` says how many calls are untimed. 0: none do.
+  // So many iterations tell first what a batch of many more takes, as a single call may be quick by
+  // chance. They count if `warmup` says how many calls are untimed. 0: none do.
   std::size_t trial = 0;
   // Every call is verified: a block has so many calls at most, each timed alone, and there are as many
   // blocks as the iterations need. 0: one block.

@@ -90,7 +90,7 @@ void Outputs::end(const std::vector<Row>& rest, RunSummary& summary, const RunSu
   for (const bool late : {true, false})  // what cannot be written is then in all others' ends
     for (Output& output : outputs_)
       if (output.reporter->is_written_at_end() == late) end(output, rest, code, summary);
-  // A passed run whose process is killed now has not passed: its launcher says so, and so do the files.
+  // A passed run whose process is killed now has not passed: launcher and files say so.
   if (!summary.complete || summary.exit_code != 0) return;
   for (Output& output : outputs_) {
     const std::unique_lock writing(output.writing, std::try_to_lock);

@@ -20,7 +20,7 @@ class Reporter {
   virtual const OutputFile* file() const { return nullptr; }
   // Returns the name of the file that it writes, row by row or at the end; empty: none.
   virtual std::string path() const { return file() != nullptr ? file()->path() : std::string(); }
-  // Returns the name of the file whose end another process writes if this one is killed; empty: stdout.
+  // Returns the file whose end another process writes if this one is killed. Empty: stdout.
   virtual std::string end_path() const { return path(); }
   // Throws Error if the end cannot be written, as far as can be known before.
   virtual void check() const {

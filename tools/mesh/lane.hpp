@@ -51,7 +51,7 @@ class Lane {
   // The following functions are collective over all ranks, return on rank 0 what was found, and throw
   // what the library, a peer or a limit throws.
 
-  // Connects the library, takes memory and makes the first call, which -c all verifies. share: of the memory.
+  // Connects the library, takes its share of memory, makes the first call, which -c all verifies.
   PointRows connect(double share);
   // Measures the pattern. beside: what runs with it, for messages.
   PointRows measure(const std::string& beside);

@@ -55,7 +55,7 @@ std::vector<std::string> matching(const std::string& pattern) {
   return files;
 }
 
-// The files that are here of ranks 0, 1, ... Empty for a rank without a file before one that has one.
+// The files that are here of ranks 0, 1, ... Empty for a rank without one before one that has one.
 std::vector<std::string> ranks_files(const std::string& pattern) {
   constexpr std::size_t longest_gap = 1024;
   std::vector<std::string> files;

@@ -34,10 +34,11 @@ ProgramTexts texts();
 // Throws UsageError.
 Arguments parse(const std::vector<std::string>& words);
 
-// Returns the traces that are here, by rank. A file is empty if a higher rank has one and this has not.
-// Throws UsageError if there is none, Error if one cannot be read.
+// Returns the traces that are here, by rank. A file is empty if a higher rank has one and this has
+// not. Throws UsageError if there is none, Error if one cannot be read.
 std::vector<TracePlace> trace_places(const Arguments& arguments);
-// Returns a rank's trace, of `places` or the file that has its number here. Throws UsageError if there is none.
+// Returns a rank's trace, of `places` or the file that has its number here. Throws UsageError if
+// there is none.
 TracePlace place_of(const Arguments& arguments, const std::vector<TracePlace>& places, int rank);
 
 }  // namespace ccl_tests::replay

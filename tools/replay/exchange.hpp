@@ -24,8 +24,8 @@ void adapt(RankPlan& plan, const Capabilities& library, Outcome& outcome);
 std::vector<bool> exchange_calls(ControlChannel& world, const JobGroups& groups, RankPlan& plan,
                                  double limit_s);
 
-// Throws Error with Exit::inconclusive if calls of the ranks wait for each other for ever. Returns on rank 0 which ones do
-// unless the library buffers; empty: none. Collective over all ranks.
+// Throws Error with Exit::inconclusive if calls of the ranks wait for each other for ever. Returns
+// on rank 0 which ones do unless the library buffers; empty: none. Collective over all ranks.
 std::string exchange_order(ControlChannel& world, const JobGroups& groups, const RankPlan& plan,
                            double limit_s);
 

@@ -17,8 +17,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-// A trace that is read in pieces. Throws Error if too much of it is read between two calls of progress(): the parser keeps
-// a whole text, number or record in memory.
+// A trace that is read in pieces. Throws Error if too much of it is read between two calls of
+// progress(): the parser keeps a whole text, number or record in memory.
 class PieceBuffer : public std::streambuf {
  public:
   explicit PieceBuffer(const TracePlace& place) : file_(place) {}
@@ -82,7 +82,8 @@ class Events : public nlohmann::json_sax<Json> {
   }
 
  private:
-  // Returns the place that the parser names, of "... at line 1, column 5: ...": "line 1, column 5: ".
+  // Returns the place that the parser names, of "... at line 1, column 5: ...": "line 1, column 5:
+  // ".
   static std::string where(const std::string& error) {
     const std::size_t at = error.find("line ");
     const std::size_t end = error.find(':', at);

@@ -16,8 +16,8 @@ namespace ccl_tests::replay {
 // readers take a part of the stack for each.
 inline constexpr std::size_t most_levels = 1000;
 
-// JSON has no nan and no inf, and programs write them: "nan", "-inf", "NaN", "Infinity". Makes them texts of
-// as many bytes, in pieces of a file that divide no word.
+// JSON has no nan and no inf, and programs write them: "nan", "-inf", "NaN", "Infinity". Makes them
+// texts of as many bytes, in pieces of a file that divide no word.
 class NotNumbers {
  public:
   void replace(std::span<char> piece);
@@ -41,7 +41,7 @@ nlohmann::json member(const nlohmann::json& object, const char* key);
 // ImpossibleRecord for any other number.
 std::optional<std::uint64_t> whole(const nlohmann::json& value);
 std::optional<std::uint64_t> whole(const nlohmann::json& object, const char* key);
-// Returns seconds of a member that is a number of `unit_s`, or infinite. Not known if it is neither.
+// Returns seconds of a member that is a number of `unit_s`, or infinite. Else they are not known.
 double seconds(const nlohmann::json& object, const char* key, double unit_s);
 // Reads [0, 1], or a text that holds it. Returns nothing for what is neither.
 std::vector<std::size_t> list(const nlohmann::json& value);

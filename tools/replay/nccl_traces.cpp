@@ -121,7 +121,8 @@ struct NcclLine {
     return whole ? fmt::format("{}:{} [{}]", host, pid, device) : "";
   }
 };
-// Returns a line that is about a communicator or a call. Throws ImpossibleRecord for one that stands for others.
+// Returns a line that is about a communicator or a call. Throws ImpossibleRecord for one that
+// stands for others.
 std::optional<NcclLine> nccl_line(std::string_view line) {
   constexpr std::string_view digits = "0123456789";
   const std::size_t at = line.find(mark);
@@ -227,7 +228,7 @@ class NcclLog {
   std::map<int, int> unnamed_;                // by size
 };
 
-// Calls take(line, its number) for the lines of NCCL in a log that are about communicators and calls.
+// Calls take(line, its number) for NCCL's lines in a log that are about communicators and calls.
 void for_each_nccl_line(const TracePlace& place,
                         const std::function<void(const NcclLine& line)>& take) {
   std::size_t number = 0;

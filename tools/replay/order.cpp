@@ -26,7 +26,8 @@ class Replays {
     for (const RankPlan& rank : ranks) ends_.push_back(ends_of_steps(rank));
   }
 
-  // Lets ranks take turns in both directions: a chain that waits backwards is as fast as one that waits forwards.
+  // Lets ranks take turns in both directions: a chain that waits backwards is as fast as one that
+  // waits forwards.
   void run() {
     for (bool moved = true; moved;) {
       moved = false;

@@ -11,8 +11,9 @@
 namespace ccl_tests::replay {
 
 // Reads this rank's trace, compares all ranks' calls, makes each once with verified data, and makes them on the clock.
-// Sets `printed` on rank 0 alone. Returns the exit code. Collective. Throws Error with Exit::inconclusive that names rank, group and sequence
-// if the traces disagree; UsageError, Error for files; what the library, a peer or a limit throws.
+// Sets `printed` on rank 0 alone. Returns the exit code. Collective. Throws Error with
+// Exit::inconclusive that names rank, group and sequence if the traces disagree; UsageError, Error
+// for files; what the library, a peer or a limit throws.
 int run(Rank& rank, const Arguments& arguments, verify::PatternCache& patterns,
         std::string& printed);
 

@@ -149,8 +149,8 @@ std::size_t tensor_elements(const Json& value) {
   return all;
 }
 
-// Returns the first tensor's type of "GenericList[Tensor(float),Tensor(float)]", which a node's "inputs" hold, or
-// "input_types" beside them in schemas before 1.1.
+// Returns the first tensor's type of "GenericList[Tensor(float),Tensor(float)]", which a node's
+// "inputs" hold, or "input_types" beside them in schemas before 1.1.
 std::string tensor_type(const Json& node, const std::string& side, std::size_t at) {
   const Json part = member(node, side.c_str());
   const Json types = part.is_array()

@@ -72,7 +72,8 @@ std::string why_none(std::string_view head) {
 
 enum class Kind { none, json, inspector, log };
 
-// Returns what a trace with such a head is. Launchers put words of many forms in front of a log's lines.
+// Returns what a trace with such a head is. Launchers put words of many forms in front of a log's
+// lines.
 Kind kind_of(std::string_view head) {
   constexpr std::string_view blanks = " \t\r\n";
   if (!why_none(head).empty()) return Kind::none;

@@ -139,7 +139,8 @@ class TraceBuilder {
   void assume(const std::string& what) { trace_.assumed.insert(what); }
   void record() { ++trace_.records; }
   void set_sampled() { trace_.sampled = true; }
-  // Says what is known of a group. It may be known before or after its calls. Throws ImpossibleRecord.
+  // Says what is known of a group. It may be known before or after its calls. Throws
+  // ImpossibleRecord.
   void describe(const TracedGroup& group);
   // The same for the words that its calls have for it.
   void describe(const std::string& name, const std::string& about) {
@@ -157,10 +158,12 @@ class TraceBuilder {
   std::map<CallKind, std::uint32_t> kind_indices_;
 };
 
-// Returns the calls of a trace that PyTorch or NCCL left. The memory depends on most_calls, not on the file. Throws
-// Error that names the file and why it cannot be read; names the tool that converts it if there is one.
+// Returns the calls of a trace that PyTorch or NCCL left. The memory depends on most_calls, not on
+// the file. Throws Error that names the file and why it cannot be read; names the tool that
+// converts it if there is one.
 RankTrace read_trace(const TracePlace& place, std::size_t most_calls);
-// Returns the traces in a file: those in an archive, of the processes of a log, or the file. Throws Error.
+// Returns the traces in a file: those in an archive, of the processes of a log, or the file. Throws
+// Error.
 std::vector<TracePlace> traces_in(const std::string& file);
 
 // The readers of read_trace(). Each throws Error.

@@ -19,7 +19,8 @@ namespace {
 
 // Of the headers of an archive.
 constexpr std::size_t block_bytes = 512;
-// Traces pack to a tenth or a fiftieth. A file that is made to fill memory or time packs to a thousandth.
+// Traces pack to a tenth or a fiftieth. A file that is made to fill memory or time packs to a
+// thousandth.
 constexpr std::size_t looked_at_from = std::size_t{1} << 30, most_times = 256;
 
 // Returns the text of a header's field.

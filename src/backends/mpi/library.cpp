@@ -78,7 +78,7 @@ std::string shared_memory_trouble() {
   return "this rank has a user namespace of its own: start mpirun inside the container";
 }
 
-// MPICH ends all ranks within MPI_Init, with words of UCX alone. One of each host says more, before.
+// MPICH ends all ranks within MPI_Init, with words of UCX alone. First one of each host says more.
 void warn_of_mpich() {
   const std::string local = value_of("MPI_LOCALRANKID");
   if (!library_version().starts_with("MPICH") || (local != "0" && !local.empty())) return;

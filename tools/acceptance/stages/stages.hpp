@@ -111,8 +111,8 @@ const RateLimit* limit_of(const Plan& plan, std::string_view stage, std::string_
 Check row_check(const Plan& plan, const std::string& stage, const std::string& subject,
                 std::string_view program, std::size_t bytes, const Row& row);
 
-// Throws UsageError if rows of the two runs cannot be compared: another plan, library, or number of hosts or ranks, or wrong
-// data in `before`.
+// Throws UsageError if rows of the two runs cannot be compared: another plan, library, or number of
+// hosts or ranks, or wrong data in `before`.
 void check_same_run(const Record& before, const Record& now);
 
 // Returns a check for each row that is slower than in `before`: WARN, SLOWER_THAN_BEFORE; and one for all rows that
