@@ -38,8 +38,8 @@ void FlagSet::begin(Group group, const std::string& why_not) {
 }
 
 Flag& FlagSet::add(bool& target, std::string_view names, std::string_view value,
-                   std::string_view help, FlagProperties properties) {
-  return add(target, names, value, help, zero_or_one(), std::move(properties));
+                   std::string_view help, const FlagProperties& properties) {
+  return add(target, names, value, help, zero_or_one(), properties);
 }
 
 Flag& FlagSet::add_custom(std::string_view names, std::string_view value, std::string_view help,

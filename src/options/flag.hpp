@@ -92,11 +92,11 @@ class FlagSet {
   // `parse` takes the text after the flag, or "1" if nothing can stand there.
   template <class T, class Parse>
   Flag& add(T& target, std::string_view names, std::string_view value, std::string_view help,
-            Parse parse, FlagProperties properties = {}) {
+            Parse parse, const FlagProperties& properties = {}) {
     Flag& flag = add_custom(
         names, value, help,
         [&target, parse](const std::string& text) { target = static_cast<T>(parse(text)); },
-        [&target] { return setting_of(target); }, std::move(properties));
+        [&target] { return setting_of(target); }, properties);
     if constexpr (std::is_same_v<T, std::string>)
       if (flag.file_use == FileUse::written)
         flag.written = [&target] {
@@ -106,7 +106,7 @@ class FlagSet {
   }
   // A flag that is 0 or 1, or on if no value can follow it.
   Flag& add(bool& target, std::string_view names, std::string_view value, std::string_view help,
-            FlagProperties properties = {});
+            const FlagProperties& properties = {});
   Flag& add_custom(std::string_view names, std::string_view value, std::string_view help,
                    std::function<void(const std::string&)> read, std::function<SettingValue()> show,
                    FlagProperties properties = {});

@@ -242,7 +242,7 @@ std::string advice_on_a_wait(const RunInfo& run, const RunSummary& summary) {
   if (is_silent && !on_hosts) return std::string(stopped);
   if (is_silent)
     return fmt::format("ping that host: it is down, or a cable is out; if it answers, {}", stopped);
-  const std::string only_slow = "if the operation is only slow, a larger -T waits longer";
+  std::string only_slow = "if the operation is only slow, a larger -T waits longer";
   if (!on_hosts) return only_slow;
   if (summary.rows == 0)
     return "nothing has passed between the hosts yet: ping them, look at --interface and firewalls; " +
