@@ -64,7 +64,7 @@ std::vector<Setting> unusual_settings(const Collective& collective, const Option
       "no_async", "routing", "experts", "top_k", "hidden", "via", "cpu_time", "bidirectional",
       // how often, how precisely, how long
       "iterations", "warmup", "precision", "time_budget_s", "passes", "row_time_s", "cycles",
-      "duration_s", "placements", "per_iteration", "per_iteration_skip", "check", "seed",
+      "duration_s", "placements", "per_iteration", "per_iteration_skip", "check", "inject", "seed",
       "timeout_s", "init_timeout_s",
       // where it runs, which has fields of its own, and what is made of the results
       "threads", "ranks_per_thread", "local_processes", "launcher_choice", "backend_choice",

@@ -140,7 +140,7 @@ ended() { # name, exit code, action on rank 0 (a function), expected text
   for rank in $(pgrep -P "$pid"); do grep -qz '^RANK=0$' "/proc/$rank/environ" && rank0=$rank; done
   "$3" "$rank0"
   ends_with "$pid" "$2" "process 0: $1"
-  end_says "$file" 4 "$4 during all_reduce float sum, 1048576 B"
+  end_says "$file" "$2" "$4 during all_reduce float sum, 1048576 B"
 }
 kill_it() { kill -KILL "$1"; }
 bus() { kill -BUS "$1"; }

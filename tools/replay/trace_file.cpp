@@ -23,9 +23,12 @@ constexpr std::size_t block_bytes = 512;
 // thousandth.
 constexpr std::size_t looked_at_from = std::size_t{1} << 30, most_times = 256;
 
+// Returns a text up to its first zero byte.
+std::string ended(const std::string& text) { return text.substr(0, text.find('\0')); }
+
 // Returns the text of a header's field.
 std::string field(const std::string& header, std::size_t at, std::size_t bytes) {
-  return header.substr(at, bytes).c_str();
+  return ended(header.substr(at, bytes));
 }
 
 // Returns the name that "30 path=NAME\n27 mtime=..." gives to the next member.
@@ -114,7 +117,7 @@ std::string TraceFile::next_member() {
     if (type == 'L' || type == 'x') {  // the next member's name, of GNU and of POSIX
       if (left_ > longest_name) fail("the archive has a name of more than 64 KiB");
       const std::string data = block(left_);
-      long_name = type == 'L' ? std::string(data.c_str()) : path_of(data);
+      long_name = type == 'L' ? ended(data) : path_of(data);
       left_ = 0;
       continue;
     }
