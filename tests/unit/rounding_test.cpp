@@ -54,7 +54,7 @@ TEST_P(Rounding, LeavesSizesAsTheyAreWritten) {
   for (const auto& [text, bytes] : sizes)
     EXPECT_EQ(rounded([&, text = text] { return parse_size(text); }), bytes) << text;
   EXPECT_EQ(rounded([] { return parse_limit("64M:1.5", "GB/s").bytes; }), std::size_t{64} << 20);
-  EXPECT_EQ(rounded([] { return duration().read("90m"); }), 5400);
+  EXPECT_EQ(rounded([] { return duration()("90m"); }), 5400);
 }
 
 TEST_P(Rounding, LeavesTheBlocksOfAlltoallv) {
