@@ -41,6 +41,6 @@ inline constexpr std::size_t bitwise_owners = 2;  // ranks that decide an elemen
 
 // Properties of an element, the same on every rank; of band and bor also which owner clears a bit.
 inline constexpr std::uint64_t shape_salt = 1, side_salt = 2, shared_salt = 3;
-inline constexpr std::uint64_t value_salt = 1U << 20;  // + rank
+inline constexpr std::uint64_t value_salt = 1U << 20, more_salt = 1U << 21;  // + rank
 
 }  // namespace ccl_tests::verify

@@ -1,18 +1,36 @@
 #include "verify/inputs.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <numeric>
 #include <vector>
 
 #include "src/core/mix.hpp"
 #include "verify/input_rules.hpp"
+#include "verify/right_results.hpp"
 #include "verify/width.hpp"
 
 namespace ccl_tests::verify {
 namespace {
 
-std::size_t choose_period(int ranks) {
+constexpr std::array<std::string_view, 3> kind_names = {"exact", "wide", "special"};
+
+std::size_t highest_prime(std::size_t most) {
+  const auto is_prime = [](std::size_t n) {
+    for (std::size_t d = 3; d * d <= n; d += 2)
+      if (n % d == 0) return false;
+    return true;
+  };
+  std::size_t n = most - 1 + most % 2;  // odd
+  while (!is_prime(n)) n -= 2;
+  return n;
+}
+
+std::size_t choose_period(int ranks, std::size_t wide_elements) {
+  constexpr std::size_t turns = 8;
+  if (wide_elements > 0)
+    return highest_prime(std::max(wide_elements, turns * static_cast<std::size_t>(ranks)));
   if (ranks <= 2046) return 4093;
   return ranks <= 8190 ? 16381 : 65521;
 }
@@ -25,7 +43,7 @@ std::uint64_t to_bits(T value) {
 }  // namespace
 
 Inputs::Inputs(DataType type, std::optional<ReduceOp> op, int ranks, std::uint64_t seed,
-               bool integers_wrap, std::uint64_t largest)
+               bool integers_wrap, std::uint64_t largest, DataChoice data)
     : type_(type),
       op_(op),
       ranks_(ranks),
@@ -33,7 +51,13 @@ Inputs::Inputs(DataType type, std::optional<ReduceOp> op, int ranks, std::uint64
       integers_wrap_(integers_wrap),
       largest_(largest),
       first_turn_(seed_ % static_cast<std::uint64_t>(ranks)),
-      period_(choose_period(ranks)) {}
+      kind_(op && is_floating_point(type) ? data.kind : DataKind::exact),
+      period_(choose_period(ranks, kind_ == DataKind::exact ? 0 : data.bytes / size_of(type))) {}
+
+std::string_view name(DataKind kind) { return kind_names.at(static_cast<std::size_t>(kind)); }
+std::optional<DataKind> parse_data_kind(std::string_view text) {
+  return value_named<DataKind>(kind_names, text);
+}
 
 std::uint64_t Inputs::hash(std::size_t j, std::uint64_t salt) const {
   return mix(mix(seed_ ^ salt) + j);
@@ -126,7 +150,9 @@ std::uint64_t Inputs::bits(int rank, std::size_t j) const {
   }
   return with_type(type_, [&]<class T>() {
     if constexpr (is_float<T>) {
-      return to_bits(from_double<T>(float_value(rank, j)));
+      if (kind_ == DataKind::special) return special_bits<T>(rank, j);
+      return to_bits(
+          from_double<T>(kind_ == DataKind::wide ? wide_value<T>(rank, j) : float_value(rank, j)));
     } else {
       return to_bits(integer_value<T>(rank, j));
     }
@@ -134,6 +160,7 @@ std::uint64_t Inputs::bits(int rank, std::size_t j) const {
 }
 
 std::uint64_t Inputs::reduced(std::size_t j, int without) const {
+  if (kind_ != DataKind::exact) return RightResults(*this, j, without).in_rank_order();
   return with_type(type_, [&]<class T>() { return reduced_as<T>(j, without); });
 }
 
@@ -180,6 +207,7 @@ bool Inputs::shows_loss_as(int rank, std::size_t j, std::uint64_t total) const {
 
 bool Inputs::shows_loss(int rank, std::size_t j, std::uint64_t total) const {
   if (!op_ || ranks_ == 1) return true;
+  if (kind_ != DataKind::exact) return reduced(j) != reduced(j, rank);
   return with_type(type_, [&]<class T>() { return shows_loss_as<T>(rank, j, total); });
 }
 
@@ -188,7 +216,9 @@ int tolerance(DataType type, std::optional<ReduceOp> op, int ranks) {
   return with_type(type, []<class T>() { return is_float<T> && sizeof(T) > 1 ? 2 : 0; });
 }
 
-int Inputs::tolerance() const { return verify::tolerance(type_, op_, ranks_); }
+int Inputs::tolerance() const {
+  return kind_ == DataKind::exact ? verify::tolerance(type_, op_, ranks_) : 0;
+}
 
 bool Inputs::verifiable() const {
   if (op_ != ReduceOp::avg || size_of(type_) > 1) return true;
@@ -200,7 +230,8 @@ bool Inputs::verifiable() const {
 }
 
 std::size_t first_phases(const Inputs& inputs) {
-  return inputs.period() - static_cast<std::size_t>(inputs.ranks());
+  constexpr std::size_t most = 65521;  // a phase is a 16-bit number
+  return std::min(most, inputs.period() - static_cast<std::size_t>(inputs.ranks()));
 }
 
 double coverage(const Inputs& inputs, std::size_t start, std::size_t count) {

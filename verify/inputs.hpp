@@ -1,14 +1,30 @@
-// The input of each rank: values made so that every reduction is exact in any order, and so that
-// the loss of any rank's contribution changes the result as often as the type allows.
+// The input of each rank. Exact data: values made so that every reduction is exact in any order, and
+// so that the loss of any rank's contribution changes the result as often as the type allows. Wide
+// and special data ask for arithmetic; verify/judge.hpp says what is right there.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "src/core/types.hpp"
 
 namespace ccl_tests::verify {
+
+// What the floating-point values of a reduction are. wide: over the whole finite range of the type;
+// special: zeros of both signs, subnormal numbers, infinities and NaNs among others. Integers and
+// data that are only moved are exact data's, which are any bits, in each kind.
+enum class DataKind : std::uint8_t { exact, wide, special };
+std::string_view name(DataKind kind);
+std::optional<DataKind> parse_data_kind(std::string_view text);
+
+// bytes: of one period of wide and special data.
+struct DataChoice {
+  DataKind kind = DataKind::exact;
+  std::size_t bytes = std::size_t{1} << 20;
+  auto operator<=>(const DataChoice&) const = default;
+};
 
 // Highest distance from the expected bits that is still right, in units in the last place: 0, but 2 for float averages of
 // more than 8 bits over a number of ranks that is no power of two. There rounding 1/n moves the quotient by at most one
@@ -35,21 +51,26 @@ class Inputs {
   // rotating odd number, three factors 2 and, where the type has them, signs. largest: of inputs of
   // data movement; 0: any bits.
   Inputs(DataType type, std::optional<ReduceOp> op, int ranks, std::uint64_t seed,
-         bool integers_wrap = true, std::uint64_t largest = 0);
+         bool integers_wrap = true, std::uint64_t largest = 0, DataChoice data = {});
 
   DataType type() const { return type_; }
   std::optional<ReduceOp> op() const { return op_; }
   int ranks() const { return ranks_; }
   std::uint64_t largest() const { return largest_; }  // whole numbers; 0: any bits
 
-  // Prime; 4093 up to 2046 ranks, so that all ranks' turns fit twice into one period.
+  // exact: of whatever reduction one right result of each element is known.
+  DataKind kind() const { return kind_; }
+
+  // Prime. Exact data: 4093 up to 2046 ranks, so that all ranks' turns fit twice into one period.
+  // Others: as many elements as DataChoice::bytes are, or a few less.
   std::size_t period() const { return period_; }
 
   // Element j < period() of `rank`'s input, as bits of the type. Data movement: rank is ignored
   // (ranks differ by phase).
   std::uint64_t bits(int rank, std::size_t j) const;
 
-  // The reduction over all ranks but `without` (-1: over all), as bits of the type. O(ranks).
+  // The reduction over all ranks but `without` (-1: over all), as bits of the type. O(ranks). Wide
+  // and special data: one of the right results, that of adding rank after rank.
   std::uint64_t reduced(std::size_t j, int without = -1) const;
 
   // The sum over all ranks, undivided, modulo 2^64: what shows_loss needs for an average of
@@ -67,6 +88,10 @@ class Inputs {
 
  private:
   double float_value(int rank, std::size_t j) const;
+  template <class T>
+  double wide_value(int rank, std::size_t j) const;
+  template <class T>
+  std::uint64_t special_bits(int rank, std::size_t j) const;
   template <class T>
   T bounded_value(int rank, std::size_t j) const;
   template <class U>
@@ -87,6 +112,7 @@ class Inputs {
   bool integers_wrap_;
   std::uint64_t largest_;
   std::uint64_t first_turn_;
+  DataKind kind_;
   std::size_t period_;
 };
 

@@ -5,19 +5,22 @@
 #include <numeric>
 #include <random>
 
+#include "verify/arithmetic.hpp"
+
 namespace ccl_tests::verify {
 namespace {
 
 constexpr int expected_table = -1;
 
-// A period holds at most this many patterns' worth of memory before the cache starts anew.
+// The cache starts anew when it holds so much.
 constexpr std::size_t cached_patterns = 64;
+constexpr std::size_t cached_bytes = std::size_t{64} << 20;
 
 }  // namespace
 
 Pattern::Pattern(DataType type, std::optional<ReduceOp> op, int ranks, std::uint64_t seed,
-                 bool integers_wrap, std::uint64_t largest)
-    : inputs_(type, op, ranks, seed, integers_wrap, largest) {
+                 bool integers_wrap, std::uint64_t largest, DataChoice data)
+    : inputs_(type, op, ranks, seed, integers_wrap, largest, data) {
   order_.resize(reduces() ? first_phases(inputs_) : inputs_.period());
   std::iota(order_.begin(), order_.end(), std::uint16_t{0});
   std::mt19937_64 random(
@@ -66,6 +69,7 @@ std::size_t Pattern::phase(int rank, std::size_t slot) const {
 }
 
 Table Pattern::make_table(int rank_or_expected) const {
+  const StandardArithmetic standard;
   const std::size_t period = inputs_.period();
   std::vector<std::byte> bytes(period * width());
   for (std::size_t j = 0; j < period; ++j) {
@@ -81,12 +85,14 @@ Table Pattern::input(int rank) const { return reduces() ? make_table(rank) : exp
 
 std::shared_ptr<const Pattern> PatternCache::find(DataType type, std::optional<ReduceOp> op,
                                                   int ranks, std::uint64_t seed, bool integers_wrap,
-                                                  std::uint64_t largest) {
+                                                  std::uint64_t largest, DataChoice data) {
   const std::lock_guard lock(mutex_);
-  if (patterns_.size() >= cached_patterns) patterns_.clear();
-  auto& pattern = patterns_[{type, op, ranks, seed, integers_wrap, largest}];
+  std::size_t bytes = 0;
+  for (const auto& [key, pattern] : patterns_) bytes += pattern->expected().bytes();
+  if (patterns_.size() >= cached_patterns || bytes > cached_bytes) patterns_.clear();
+  auto& pattern = patterns_[{type, op, ranks, seed, integers_wrap, largest, data}];
   if (!pattern)
-    pattern = std::make_shared<const Pattern>(type, op, ranks, seed, integers_wrap, largest);
+    pattern = std::make_shared<const Pattern>(type, op, ranks, seed, integers_wrap, largest, data);
   return pattern;
 }
 

@@ -24,7 +24,7 @@ namespace ccl_tests::verify {
 class Pattern {
  public:
   Pattern(DataType type, std::optional<ReduceOp> op, int ranks, std::uint64_t seed,
-          bool integers_wrap = true, std::uint64_t largest = 0);
+          bool integers_wrap = true, std::uint64_t largest = 0, DataChoice data = {});
 
   const Inputs& inputs() const { return inputs_; }
   bool reduces() const { return inputs_.op().has_value(); }
@@ -55,11 +55,11 @@ class PatternCache {
  public:
   std::shared_ptr<const Pattern> find(DataType type, std::optional<ReduceOp> op, int ranks,
                                       std::uint64_t seed, bool integers_wrap = true,
-                                      std::uint64_t largest = 0);
+                                      std::uint64_t largest = 0, DataChoice data = {});
 
  private:
-  using Key =
-      std::tuple<DataType, std::optional<ReduceOp>, int, std::uint64_t, bool, std::uint64_t>;
+  using Key = std::tuple<DataType, std::optional<ReduceOp>, int, std::uint64_t, bool, std::uint64_t,
+                         DataChoice>;
   std::mutex mutex_;
   std::map<Key, std::shared_ptr<const Pattern>> patterns_;
 };

@@ -15,8 +15,9 @@ class Table {
   // `period`: one period, a multiple of `width` bytes.
   Table(std::span<const std::byte> period, std::size_t width);
 
-  std::size_t period() const { return period_; }  // elements
-  std::size_t width() const { return width_; }    // bytes of an element
+  std::size_t period() const { return period_; }       // elements
+  std::size_t width() const { return width_; }         // bytes of an element
+  std::size_t bytes() const { return bytes_.size(); }  // of memory
   // Element (index mod period); elements [index, index + period) need no wrap when index < period.
   const std::byte* at(std::size_t index) const {
     return bytes_.data() + (index % period_) * width_;

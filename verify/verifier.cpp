@@ -1,13 +1,18 @@
 #include "verify/verifier.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cmath>
 #include <cstring>
 #include <vector>
 
+#include "src/core/mix.hpp"
 #include "verify/diagnosis.hpp"
+#include "verify/order_sensitive.hpp"
 #include "verify/width.hpp"
 
 namespace ccl_tests::verify {
@@ -20,6 +25,13 @@ constexpr std::byte guard_byte{0x5a};
 constexpr std::size_t exact_poison = 4096;
 // Elements from the first wrong one on that are looked at to say what they are.
 constexpr std::size_t explained_elements = 16;
+
+bool is_nan(DataType type, const std::byte* bytes) {
+  return with_type(type, [&]<class T>() {
+    if constexpr (is_float<T>) return std::isnan(to_double(load<T>(bytes)));
+    return false;
+  });
+}
 
 // The values of a floating-point type in their order, as whole numbers.
 std::int64_t place(std::uint64_t bits, std::size_t width) {
@@ -38,13 +50,14 @@ bool is_right(std::uint64_t found, std::uint64_t expected, std::size_t width,
   return apart <= tolerance;
 }
 
-Difference look_again(Loops& loops, const StridedRange& run, const Table& table,
-                      std::uint64_t tolerance, std::size_t begin, std::size_t end) {
-  const std::size_t width = table.width();
+// Calls visit(at, index, bytes) for elements [begin, end) of the run, copied to the host: their
+// places in the run and in the table.
+template <class Visit>
+void for_each_element(Loops& loops, const StridedRange& run, std::size_t width, std::size_t begin,
+                      std::size_t end, Visit&& visit) {
   const std::size_t stride = run.blocks > 1 ? run.stride : run.count;
   const std::size_t piece = (std::size_t{1} << 20) / width;
   std::vector<std::byte> copy(std::min(end - begin, piece) * width);
-  Difference result;
   for (std::size_t at = begin; at < end; ++at) {
     const std::size_t in_piece = (at - begin) % piece;
     if (in_piece == 0)
@@ -52,12 +65,22 @@ Difference look_again(Loops& loops, const StridedRange& run, const Table& table,
     const std::size_t block = at / stride;
     const std::size_t i = at % stride;
     if (i >= run.count) continue;  // between two blocks
-    const std::byte* const expected = table.at(run.first + block * run.table_stride + i);
-    const std::byte* const found = copy.data() + in_piece * width;
-    if (is_right(bits_at(found, width), bits_at(expected, width), width, tolerance)) continue;
-    if (result.wrong++ == 0) result.first = at;
-    result.last = at;
+    visit(at, run.first + block * run.table_stride + i, copy.data() + in_piece * width);
   }
+}
+
+Difference look_again(Loops& loops, const StridedRange& run, const Table& table,
+                      std::uint64_t tolerance, std::size_t begin, std::size_t end) {
+  const std::size_t width = table.width();
+  Difference result;
+  for_each_element(
+      loops, run, width, begin, end,
+      [&](std::size_t at, std::size_t index, const std::byte* found) {
+        if (is_right(bits_at(found, width), bits_at(table.at(index), width), width, tolerance))
+          return;
+        if (result.wrong++ == 0) result.first = at;
+        result.last = at;
+      });
   return result;
 }
 
@@ -76,12 +99,37 @@ std::string second_look(Loops& loops, const StridedRange& run, const Table& tabl
       "not confirmed on the host, where {}: the verifier is at fault, or data came late", there);
 }
 
+// "all 31 wrong elements are rounded toward zero". common: the kinds that all of them have.
+std::string kinds_text(unsigned common, const std::array<std::uint64_t, wrong_kinds>& counts,
+                       std::uint64_t looked_at, std::uint64_t wrong) {
+  const auto words_of = [](std::size_t kind) { return words(static_cast<WrongKind>(kind)); };
+  if (common != 0) {
+    const std::string kind = words_of(static_cast<std::size_t>(std::countr_zero(common)));
+    if (wrong == 1) return kind;
+    return looked_at == wrong
+               ? fmt::format("all {} wrong elements are {}", wrong, kind)
+               : fmt::format("the first {} wrong elements are all {}", looked_at, kind);
+  }
+  std::vector<std::string> all;
+  for (std::size_t kind = 0; kind < counts.size(); ++kind)
+    if (counts[kind] > 0) all.push_back(fmt::format("{} {}", counts[kind], words_of(kind)));
+  return fmt::format("of {} wrong elements {}", looked_at, fmt::join(all, "; "));
+}
+
 }  // namespace
 
 void Mismatch::add(const Mismatch& other) {
+  seen.add(other.seen);
+  if (other.digest != 0) {
+    digest = mix(digest + other.digest);
+    received = other.received;
+  }
   if (other.wrong == 0) return;
   if (wrong == 0) {
-    *this = other;
+    wrong = other.wrong;
+    first = other.first;
+    last = other.last;
+    explanation = other.explanation;
     return;
   }
   wrong += other.wrong;
@@ -161,6 +209,10 @@ Mismatch Verifier::compare(const void* recv, std::span<const ExpectedBlock> bloc
   for (std::size_t k = 0; k < blocks.size(); ++k) {
     const ExpectedBlock& s = blocks[k];
     const auto [wrong, first, last] = differences[k];
+    if (pattern_->inputs().kind() != DataKind::exact) {
+      result.add(judge(runs[k], source_of(s).table, differences[k], s, slot));
+      continue;
+    }
     if (wrong == 0) continue;
     Mismatch found{wrong, s.recv_offset + first, s.recv_offset + last, {}};
     if (result.wrong == 0) {
@@ -175,6 +227,82 @@ Mismatch Verifier::compare(const void* recv, std::span<const ExpectedBlock> bloc
     }
     result.add(found);
   }
+  return result;
+}
+
+Mismatch Verifier::judge(const StridedRange& run, const Table& table, const Difference& different,
+                         const ExpectedBlock& block, std::size_t slot) const {
+  constexpr std::size_t observed = std::size_t{1} << 16;  // elements whose choices are reported
+  constexpr std::uint64_t classified = 1024;              // wrong elements
+  const StandardArithmetic standard;
+  const Inputs& inputs = pattern_->inputs();
+  const std::size_t width = pattern_->width();
+  const std::size_t all = run.blocks > 1 ? (run.blocks - 1) * run.stride + run.count : run.count;
+  const bool special = inputs.kind() == DataKind::special;
+  if (known_.empty()) {
+    known_.resize(inputs.period());
+    for (std::size_t j = 0; j < known_.size(); ++j) known_[j] = bits_at(table.at(j), width);
+  }
+  Mismatch result;
+  unsigned common = ~0U;
+  std::array<std::uint64_t, wrong_kinds> counts{};
+  std::uint64_t looked_at = 0;
+  std::vector<std::byte> first;  // the elements from the first wrong one on
+  std::optional<std::uint64_t> nearest;
+  const auto visit = [&](std::size_t at, std::size_t index, const std::byte* bytes) {
+    const std::uint64_t found = bits_at(bytes, width);
+    const std::size_t j = index % inputs.period();
+    const bool observes = special && at < observed;
+    if (!observes && (found == bits_at(table.at(j), width) || found == known_[j])) return;
+    const RightResults right(inputs, j);
+    if (right.is_right(found, result.seen)) {
+      known_[j] = found;
+      return;
+    }
+    if (result.wrong++ == 0) {
+      result.first = at;
+      nearest = right.nearest(found);
+    }
+    result.last = at;
+    if (looked_at == classified) return;
+    ++looked_at;
+    const unsigned kinds = right.kinds(found);
+    common &= kinds;
+    ++counts.at(static_cast<std::size_t>(std::countr_zero(kinds)));
+  };
+  const std::size_t begin = special ? 0 : different.first;
+  std::size_t end = different.wrong > 0 ? different.last + 1 : 0;
+  if (special) end = std::max(end, std::min(all, observed));
+  if (begin < end) for_each_element(*loops_, run, width, begin, end, visit);
+  if (all > 0 && (special || !RightResults::all_orders_known(inputs.ranks()))) {
+    std::vector<std::uint64_t> words;
+    result.received = mix(mix(block.source_offset) + all);
+    result.digest = 1;
+    const auto digest_words = [&] {
+      result.digest = digest(std::as_bytes(std::span(words)), result.digest);
+      words.clear();
+    };
+    for_each_element(*loops_, run, width, 0, all,
+                     [&](std::size_t, std::size_t, const std::byte* bytes) {
+                       const bool nan = is_nan(inputs.type(), bytes);
+                       words.push_back(nan ? 1 : special ? 0 : 2 * bits_at(bytes, width));
+                       if (words.size() == observed) digest_words();
+                     });
+    digest_words();
+  }
+  if (result.wrong == 0) return result;
+  const std::size_t occurrence = block.repeat > 1 ? result.first / block.recv_stride : 0;
+  const std::size_t i = result.first - occurrence * block.recv_stride;
+  first.resize(std::min(block.count - i, explained_elements) * width);
+  loops_->fetch(first.data(), run.data + result.first * width, first.size());
+  const bool known_kind = (common & ~(1U << static_cast<unsigned>(WrongKind::other))) != 0;
+  result.explanation =
+      explain(first.data(), first.size() / width, block,
+              block.source_offset + occurrence * block.source_stride + i, slot, nearest,
+              known_kind ? kinds_text(common, counts, looked_at, result.wrong) : "");
+  if (!known_kind) result.explanation += "; " + kinds_text(common, counts, looked_at, result.wrong);
+  result.first += block.recv_offset;
+  result.last += block.recv_offset;
   return result;
 }
 
@@ -209,20 +337,26 @@ Mismatch Verifier::compare_sum(const std::byte* data, const ExpectedBlock& block
 }
 
 std::string Verifier::explain(const std::byte* found, std::size_t count, const ExpectedBlock& block,
-                              std::size_t at, std::size_t slot) const {
+                              std::size_t at, std::size_t slot,
+                              std::optional<std::uint64_t> nearest, std::string meaning) const {
   const std::size_t width = pattern_->width();
-  const std::byte* const expected = source_of(block).table.at(at + phase_of(block, slot));
-  const auto hex = [&](const std::byte* p) {
-    return fmt::format("0x{:0{}x}", bits_at(p, width), 2 * width);
+  const std::uint64_t expected =
+      nearest.value_or(bits_at(source_of(block).table.at(at + phase_of(block, slot)), width));
+  const auto text = [&](std::uint64_t bits) {
+    if (pattern_->inputs().kind() == DataKind::exact)
+      return fmt::format("0x{:0{}x}", bits, 2 * width);
+    return element_text(pattern_->inputs().type(), reinterpret_cast<const std::byte*>(&bits));
   };
   const auto all_poison = [&] {
     const std::size_t bytes = std::min<std::size_t>(count, 16) * width;
     return std::all_of(found, found + bytes,
                        [](std::byte b) { return b == poison_byte || b == ~poison_byte; });
   };
-  const std::string meaning =
-      all_poison() ? "never written" : diagnose(*pattern_, rank_, found, count, block, at, slot);
-  return fmt::format("expected {}, found {}{}{}", hex(expected), hex(found),
+  if (all_poison())
+    meaning = "never written";
+  else if (meaning.empty())
+    meaning = diagnose(*pattern_, rank_, found, count, block, at, slot);
+  return fmt::format("expected {}, found {}{}{}", text(expected), text(bits_at(found, width)),
                      meaning.empty() ? "" : ": ", meaning);
 }
 

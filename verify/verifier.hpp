@@ -5,12 +5,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "src/core/collective.hpp"
 #include "verify/loops.hpp"
 #include "verify/pattern.hpp"
+#include "verify/right_results.hpp"
 
 namespace ccl_tests::verify {
 
@@ -20,6 +23,13 @@ struct Mismatch {
   std::size_t first = 0, last = 0;  // element indices in the compared buffer
   // Expected and found bits of `first`, what the found values are, and whether a second look on the host finds them, too.
   std::string explanation;
+
+  // Of wide and special data. What was seen that is right in one reading.
+  Observations seen = {};
+  // A digest of what ranks with the same blocks must agree on, over all calls: with special data,
+  // where NaNs are; with wide data of so many ranks that there is a bound only, all bits. 0: of
+  // nothing. received: which blocks of the reduction this rank received.
+  std::uint64_t digest = 0, received = 0;
 
   // Adds another finding: the first explanation stays.
   void add(const Mismatch& other);
@@ -66,14 +76,22 @@ class Verifier {
 
   std::size_t phase_of(const ExpectedBlock& block, std::size_t slot) const;
   const Source& source_of(const ExpectedBlock& block) const;
+  // at: of the first in the block's source. nearest: the right result, if it is not the table's.
+  // meaning: empty: it is looked for.
   std::string explain(const std::byte* found, std::size_t count, const ExpectedBlock& block,
-                      std::size_t at, std::size_t slot) const;
+                      std::size_t at, std::size_t slot, std::optional<std::uint64_t> nearest = {},
+                      std::string meaning = {}) const;
   Mismatch compare_sum(const std::byte* data, const ExpectedBlock& block, std::size_t slot) const;
+  // Judges the elements of a run of wide or special data that differ from the table.
+  Mismatch judge(const StridedRange& run, const Table& table, const Difference& different,
+                 const ExpectedBlock& block, std::size_t slot) const;
 
   std::shared_ptr<const Pattern> pattern_;
   int rank_;
   Loops* loops_;
   Source input_, expected_;
+  // Of each element of the period another right result: that of the last call which had one.
+  mutable std::vector<std::uint64_t> known_;
 };
 
 }  // namespace ccl_tests::verify

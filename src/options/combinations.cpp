@@ -277,6 +277,11 @@ void check_every_call(const Options& o) {
     throw UsageError("-c: -I times one batch without a stop; accepted with -I: a number");
 }
 
+void check_data(const Options& o) {
+  if (o.check.data.kind != verify::DataKind::exact && o.check.calls == 0)
+    throw UsageError("--data: -c 0 verifies nothing; accepted: with -c 1 and above");
+}
+
 void check_faults(const Collective& collective, const Options& o) {
   if (!o.job.inject) return;
   if (o.job.inject->at_bytes) require_row(collective, o, "--inject", *o.job.inject->at_bytes);
@@ -369,6 +374,7 @@ void check_combinations(const Collective& collective, Options& o) {
   check_duration(o);
   check_faults(collective, o);
   check_reproducible(o);
+  check_data(o);
   check_shared_folder(o.spec);
 }
 

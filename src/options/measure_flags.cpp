@@ -1,4 +1,5 @@
 // Flags about timing and verification.
+#include "src/core/error.hpp"
 #include "src/options/flags.hpp"
 #include "src/options/values.hpp"
 
@@ -7,6 +8,13 @@ namespace {
 
 // Warm-up and verified calls of a row are one loop: their sum fits into an int.
 constexpr int most_untimed_calls = 1'000'000'000;
+
+std::size_t parse_wide_bytes(const std::string& text) {
+  constexpr std::size_t least = std::size_t{1} << 20, most = std::size_t{1} << 30;
+  const std::size_t bytes = parse_size(text);
+  if (bytes < least || bytes > most) throw UsageError("accepted: 1M to 1G");
+  return bytes;
+}
 
 void add_inject(FlagSet& set, JobOptions& job, const char* help, const FlagProperties& properties) {
   set.add_custom(
@@ -112,6 +120,20 @@ void declare_check(FlagSet& set, Options& o, const AcceptedFlags& taken, const C
                   .recorded = "check"});
   set.add(o.check.seed, "--seed", "N", "seed of the data patterns", in_range(0, max_int),
           {.recorded = "seed"});
+  set.add_custom(
+      "--data", "exact|wide|special",
+      "the floating-point values of reductions: exact: every order of additions gives the same bits; wide: the "
+      "type's whole range, where arithmetic is asked; special: infinities, NaN, -0 and subnormal numbers, too",
+      [&check = o.check](const std::string& text) {
+        const auto kind = verify::parse_data_kind(text);
+        if (!kind) throw UsageError("unknown data; accepted: exact, wide, special");
+        check.data.kind = *kind;
+      },
+      [&check = o.check] { return SettingValue(std::string(name(check.data.kind))); },
+      {.missing = no_reduction, .recorded = "data"});
+  set.add(o.check.data.bytes, "--wide-bytes", "SIZE",
+          "with --data wide or special: after so many bytes the values repeat", parse_wide_bytes,
+          {.missing = no_reduction, .recorded = "wide_bytes"});
   add_inject(set, o.job,
              "spoil results on purpose, to see that verification finds it. FAULT is "
              "KIND[:rank=R|all][:at=SIZE][:call=N][:every=N][:phase=untimed|timed]; ccl_selftest "

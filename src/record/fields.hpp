@@ -199,6 +199,8 @@ void fields(R& row, V&& visit) {
   visit("emulated", row.emulated);
   visit("coverage", row.coverage);
   visit("algorithm", row.algorithm);
+  visit("data_kind", row.data);
+  visit("observed", row.observed);
   visit("padding_waste", row.padding_waste);
   visit("expert_load", row.expert_load);
   visit("rank_load", row.rank_load);

@@ -19,6 +19,7 @@
 #include "src/model/bounds.hpp"
 #include "src/model/fit.hpp"
 #include "src/options/options.hpp"
+#include "verify/right_results.hpp"
 
 namespace ccl_tests {
 
@@ -216,6 +217,9 @@ struct Row {
   std::optional<int> group;      // --group-rows
   std::optional<RankPair> pair;  // where the program runs on pairs
   std::string algorithm;         // that the library says it chose (--show-algorithm)
+  std::string data = "exact";    // --data, where a reduction of floating-point values has it
+  verify::Observations seen;     // of wide and special data: what standards leave open
+  std::string observed;          // the same in words
   std::optional<Reproduction> reproduction;      // --reproducible
   std::optional<BesideFinding> beside;           // of the first placement that is measured
   std::optional<double> padding_waste;           // bytes that are sent for each byte of data

@@ -290,6 +290,7 @@ class Table : public Reporter {
     if (row.group) line += fmt::format("\n#   group: {}", *row.group);
     if (run_.pair_rows && row.pair) line += "\n#   pair: " + name(*row.pair);
     if (!row.algorithm.empty()) line += "\n#   algorithm: " + harmless(row.algorithm);
+    if (!row.observed.empty()) line += "\n#   observed: " + harmless(row.observed);
     if (row.reproduction) line += "\n#   reproducible: " + harmless(reproduction_text(row));
     if (row.beside) line += "\n#   " + beside_line(*row.beside);
     write(line + "\n" + steps(row));

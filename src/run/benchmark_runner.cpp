@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <mutex>
 #include <utility>
 
@@ -93,11 +94,17 @@ void BenchmarkRunner::reserve(const Collective& collective, const SweepRange& ra
 // Data of groups differ, so that what leaks from one into another is wrong there.
 void BenchmarkRunner::use_pattern(const Problem& p) {
   const auto group = static_cast<std::uint64_t>(std::max(0, p.shape.self.group));
+  // Rows of one size, or smaller, share their values: making them takes time.
+  constexpr std::size_t shortest = std::size_t{1} << 16;
+  const std::size_t row_bytes = p.width() * std::max(p.layout.send, p.layout.recv);
+  verify::DataChoice data = options_.check.data;
+  data.bytes = std::min(data.bytes, std::max(shortest, std::bit_ceil(row_bytes)));
   const auto pattern = patterns_.find(
       p.point.type, p.point.op, p.shape.self.ranks, options_.check.seed + 0x9e3779b9 * group,
       communicator().capabilities().integers_wrap,
       p.collective->largest_input == nullptr ? 0
-                                             : p.collective->largest_input(p.shape, p.point.type));
+                                             : p.collective->largest_input(p.shape, p.point.type),
+      data);
   verifier_ = std::make_unique<verify::Verifier>(pattern, p.shape.self.rank, *loops_);
   const Needs& needs = p.collective->needs;
   const bool of_messages =
@@ -161,6 +168,7 @@ PointRows BenchmarkRunner::checked_rows(const Problem& p, const RankReport& mine
   FormFindings found;
   found.reports = gather_reports(rank_, mine, limits.exchange_s);
   if (!rank_.is_first()) return result;
+  judge_agreement(*p.point.groups, found.reports);
   result.rows = unmeasured_rows(p);
   add_checked(result, row_context(p), found, where);
   return result;
@@ -303,6 +311,7 @@ FormFindings BenchmarkRunner::run_form(const Problem& p, Form form, Operation& o
                 static_cast<std::size_t>(std::max(1, options_.measure.graph_launches));
   found.checked = checks;
   if (by_time && checks) judge_barriers(*p.point.groups, found.reports);
+  judge_agreement(*p.point.groups, found.reports);
   return found;
 }
 

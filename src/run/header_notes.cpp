@@ -311,6 +311,10 @@ std::vector<Note> notes_of(const Rank& rank, const Collective& collective, const
             ? "check: by time, in calls of their own; timed calls move no data that could be verified"
             : "check: every call, untimed and timed ones too; times are of calls one at a time, with "
               "pauses in which results are verified");
+  if (o.check.data.kind != verify::DataKind::exact)
+    add(NoteKind::note,
+        fmt::format("data: {}; more than 4 ranks are held to a bound, not to the right results",
+                    name(o.check.data.kind)));
   if (o.check.reproducible)
     add(NoteKind::note,
         fmt::format("reproducible: after each row its reduction is repeated on data whose sums are "

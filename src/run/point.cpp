@@ -209,6 +209,7 @@ Row unmeasured_row(const Problem& p, int group, const Capabilities& library,
     row.rank_load = load.rank;
     row.wire_bytes = load.wire_tokens * shape.options.routing.hidden * shape.type_bytes;
   }
+  if (pattern != nullptr) row.data = name(pattern->inputs().kind());
   row.emulated = library.emulates(operations_of(collective), p.point.type, p.point.op);
   row.coverage = pattern != nullptr && row.bytes > 0
                      ? verify::coverage(pattern->inputs(), pattern->phase(0, 0), shape.count)

@@ -10,6 +10,11 @@
 
 namespace ccl_tests {
 
+namespace verify {
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Observations, nan_wins, nan_ignored, zero_above, zero_below,
+                                   overflow_nan, overflow_saturates)
+}  // namespace verify
+
 CounterScope counter_scope(const RankTable& table, int rank) {
   const RankIdentity& me = table[rank];
   const auto before = table.ranks.begin() + rank;
@@ -55,8 +60,9 @@ std::optional<CpuUse> cpu_use(Rank& rank, const CpuTimes& before) {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StepTimes, sizes_s, payload_s, packing_s)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Evidence, minor_faults, major_faults, yielded, preempted,
                                    steal_s)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankReport, wrong, first, last, explanation, calls, verified,
-                                   steps, intervals, barrier, blocks, algorithm)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankReport, wrong, first, last, explanation, seen, digest,
+                                   received, calls, verified, steps, intervals, barrier, blocks,
+                                   algorithm)
 
 std::string to_text(const RankReport& report) { return to_bytes(report); }
 RankReport rank_report(std::string_view text) { return from_bytes<RankReport>(text); }
@@ -123,6 +129,23 @@ std::vector<Samples> ChannelCoordinator::gather(const Samples& mine) {
   for (const std::string& bytes : rank_.world().gather(text, limit_s_))
     all.push_back(moments_ ? samples_of_moments(bytes) : samples_of(bytes));
   return all;
+}
+
+void judge_agreement(const RankGroups& groups, std::vector<RankReport>& reports) {
+  for (int g = 0; g < groups.number() && !reports.empty(); ++g) {
+    std::map<std::uint64_t, int> first;  // the first rank that received these blocks
+    for (const int rank : groups.members(g)) {
+      RankReport& report = reports[static_cast<std::size_t>(rank)];
+      if (report.digest == 0) continue;
+      const int other = first.try_emplace(report.received, rank).first->second;
+      if (report.digest == reports[static_cast<std::size_t>(other)].digest) continue;
+      verify::Mismatch found{1, 0, 0, {}};
+      found.explanation = fmt::format(
+          "rank {} has other bits than rank {}, or NaN where that one has numbers, in the result of one reduction",
+          rank, other);
+      report.add(found);
+    }
+  }
 }
 
 void judge_barriers(const RankGroups& groups, std::vector<RankReport>& reports) {

@@ -96,6 +96,11 @@ class WorldBarrier : public Barrier {
 // on all ranks but the first, and left so.
 void judge_barriers(const RankGroups& groups, std::vector<RankReport>& reports);
 
+// Compares what ranks of a group must have in common, where they received the same blocks of a
+// reduction: Mismatch::digest. Adds a finding to the report of each rank that differs from the first
+// one. reports: of all ranks; empty on all ranks but the first, and left so.
+void judge_agreement(const RankGroups& groups, std::vector<RankReport>& reports);
+
 // Compares the machines' clocks before and after a cell is measured: one rank of each sends rank 0
 // a few messages of the library under test. Used by the rank's thread; collective over all ranks.
 class HostClocks {

@@ -290,6 +290,9 @@ void add_form(PointRows& result, const RowContext& in, Form form, const FormFind
     (in_place ? row.in_place : row.out_of_place) = std::move(m);
     const auto first = static_cast<std::size_t>(p.point.groups->members(group)[0]);
     if (row.algorithm.empty()) row.algorithm = found.reports[first].algorithm;
+    for (const int rank : p.point.groups->members(group))
+      row.seen.add(found.reports[static_cast<std::size_t>(rank)].seen);
+    row.observed = words(row.seen);
   }
 }
 
