@@ -34,6 +34,24 @@ double rest_of_sum(double a, double b, double sum) {
 
 }  // namespace
 
+std::string processor_arithmetic() {
+  // By what it does: a register's name depends on the processor. volatile: computed now.
+  constexpr double place = std::numeric_limits<double>::epsilon();
+  constexpr double smallest = std::numeric_limits<double>::min();
+  const volatile double one = 1, part = place / 4, most = 3 * place / 4;
+  const volatile double normal = smallest, half = 0.5, subnormal = smallest / 2, two = 2;
+  const volatile double above = one + part, up = one + most, down = -one - most;
+  const volatile double result = normal * half, scaled = subnormal * two;
+  std::string text;
+  if (above != 1)
+    text = "rounds up";
+  else if (up == 1)
+    text = down == -1 ? "rounds toward zero" : "rounds down";
+  if (result == 0 || scaled == 0)
+    text += std::string(text.empty() ? "" : "; ") + "flushes subnormal numbers";
+  return text.empty() ? std::string(standard_arithmetic) : text;
+}
+
 double power_of_two(int exponent) {
   if (exponent < std::numeric_limits<double>::min_exponent - 1) return std::ldexp(1.0, exponent);
   return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cfenv>
+#include <string>
+#include <string_view>
 
 #include "src/core/types.hpp"
 
@@ -23,6 +25,11 @@ class StandardArithmetic {
  private:
   std::fenv_t before_;
 };
+
+inline constexpr std::string_view standard_arithmetic = "IEEE 754";
+// Returns what this thread's processor does with results and subnormal numbers now: standard_arithmetic, or
+// "rounds toward zero; flushes subnormal numbers".
+std::string processor_arithmetic();
 
 enum class Rounding { nearest, toward_zero, upward, downward };
 

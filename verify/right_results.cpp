@@ -102,12 +102,19 @@ RightResults::RightResults(const Inputs& inputs, std::size_t j, int without)
     : type_(inputs.type()),
       op_(*inputs.op()),
       format_(with_type(type_, []<class T>() { return float_format<T>(); })) {
-  for (int rank = 0; rank < inputs.ranks(); ++rank) {
-    if (rank == without) continue;
-    bits_.push_back(inputs.bits(rank, j));
-    values_.push_back(value(bits_.back()));
-    factors_.push_back(op_ == ReduceOp::mulsum ? mulsum_scalar(rank) : 1);
-  }
+  for (int rank = 0; rank < inputs.ranks(); ++rank)
+    if (rank != without) add(rank, inputs.bits(rank, j));
+}
+
+RightResults::RightResults(DataType type, ReduceOp op, const std::vector<std::uint64_t>& values)
+    : type_(type), op_(op), format_(with_type(type, []<class T>() { return float_format<T>(); })) {
+  for (const std::uint64_t bits : values) add(static_cast<int>(bits_.size()), bits);
+}
+
+void RightResults::add(int rank, std::uint64_t bits) {
+  bits_.push_back(bits);
+  values_.push_back(value(bits));
+  factors_.push_back(op_ == ReduceOp::mulsum ? mulsum_scalar(rank) : 1);
 }
 
 bool RightResults::all_orders_known(int ranks) { return ranks <= enumerated_ranks; }

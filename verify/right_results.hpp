@@ -51,6 +51,8 @@ std::string words(const Observations& seen);
 // Numerical Algorithms, 2nd ed., section 4.2). min and max: one value, without NaN.
 class RightResults {
  public:
+  // values: of the ranks, as bits of the type.
+  RightResults(DataType type, ReduceOp op, const std::vector<std::uint64_t>& values);
   // without: a rank that is left out; -1: none. inputs: not of exact data.
   RightResults(const Inputs& inputs, std::size_t j, int without = -1);
 
@@ -76,6 +78,7 @@ class RightResults {
     bool flushes = false, saturates = false;
   };
 
+  void add(int rank, std::uint64_t bits);
   Arithmetic arithmetic(FloatFormat format, Way way) const;
   std::vector<double> results(Way way) const;
   std::vector<double> right() const;

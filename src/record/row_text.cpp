@@ -40,6 +40,9 @@ std::string rerun_flags(const Row& row, std::size_t requested, const CheckOption
   if (row.op) flags += fmt::format(" -o {}", name(*row.op));
   if (row.root) flags += fmt::format(" -r {}", *row.root);
   if (row.pair) flags += " --pairs " + name(*row.pair);
+  if (check.data.kind != verify::DataKind::exact)
+    flags += fmt::format(" --data {} --wide-bytes {}", name(check.data.kind),
+                         size_text(check.data.bytes));
   const std::string calls = check.all ? "all" : std::to_string(std::max(checks, check.calls));
   return flags + fmt::format(" -c {} --seed {}", calls, check.seed);
 }

@@ -14,6 +14,7 @@
 #include "src/run/beside.hpp"
 #include "src/run/row.hpp"
 #include "src/run/run_header.hpp"
+#include "verify/arithmetic.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -337,6 +338,12 @@ std::vector<Note> notes_of(const Rank& rank, const Collective& collective, const
   }
   if (!collective.needs.synchronizes) notes.push_back(cache_note(o, facts.range.slots));
   add_machine_notes(notes, facts);
+  const std::string arithmetic = verify::processor_arithmetic();
+  if (arithmetic != verify::standard_arithmetic)
+    add(NoteKind::warning,
+        fmt::format("the processor of rank 0 {}, as a library or a compiler's flag has set it",
+                    arithmetic),
+        "find the library that was built with -ffast-math; --data wide shows what it changes");
   for (const std::string& line : facts.rank_differences)
     if (!line.starts_with("CPUs: "))  // the line of the ranks has them
       add(NoteKind::note, "ranks differ in " + line);

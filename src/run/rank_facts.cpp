@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "src/job/rank_cpus.hpp"
+#include "verify/arithmetic.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -51,6 +52,7 @@ RankFacts facts_of(const Rank& rank) {
   ::utsname system{};
   RankFacts facts = {{"CPUs", me.cpus},
                      {"CPU model", me.cpu},
+                     {"arithmetic", verify::processor_arithmetic()},
                      {"CPU quota", fmt::format("{:g}", me.cpu_quota)},
                      {"last-level cache", fmt::format("{} B", me.last_cache)},
                      {"kernel", ::uname(&system) == 0 ? system.release : "unknown"},

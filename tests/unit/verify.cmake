@@ -6,5 +6,6 @@ ccl_add_test(verify_test LABELS unit
     inputs_test.cpp
     order_sensitive_test.cpp
     phases_test.cpp
+    right_results_test.cpp
     types_test.cpp
     verifier_test.cpp)
