@@ -11,6 +11,7 @@ usage='usage: scripts/netns_cluster.sh COMMAND
   link HOST up|down    plugs and unplugs the cable
   exec HOST COMMAND... runs a command on a host
   mpirun ARGUMENTS...  Open MPI over all hosts, from the first; ranks go round the hosts
+  mpich ARGUMENTS...   MPICH, in the same way; -hosts PREFIX0:1,PREFIX1:2 places ranks
   down                 ends what runs there and removes everything
 PREFIX is the environment variable CCL_CLUSTER, default "ccl": clusters of different names do not meet. All but hosts need
 root (CAP_SYS_ADMIN and CAP_NET_ADMIN).'
@@ -114,6 +115,13 @@ run_mpi() {
     --mca btl_tcp_if_include eth0 --mca btl self,vader,tcp --map-by node --host "$list" "$@"
 }
 
+run_mpich() {
+  command -v mpirun.mpich >/dev/null || die 3 "no mpirun.mpich (package mpich)"
+  local hosts_flag=(-hosts "$(hosts | paste -sd,)")
+  [[ " $* " != *" -hosts "* ]] || hosts_flag=()
+  on_host "$(hosts | head -n 1)" mpirun.mpich -launcher ssh -launcher-exec "$self" -iface eth0 "${hosts_flag[@]}" "$@"
+}
+
 command=${1:-}
 (($# == 0)) || shift
 case $command in
@@ -131,7 +139,8 @@ case $command in
     ip -n "$switch" link set "$(port_of "$1")" "$2" ;;
   exec) (($# >= 2)) || die 2 "$usage"; must_be_up_here; must_be_host "$1"; on_host "$@" ;;
   mpirun) (($# >= 1)) || die 2 "$usage"; must_be_up_here; run_mpi "$@" ;;
-  agent) host=$1; shift; on_host "$host" bash -c "$*" ;; # what Open MPI calls instead of ssh
+  mpich) (($# >= 1)) || die 2 "$usage"; must_be_up_here; run_mpich "$@" ;;
+  agent | -x) host=$1; shift; on_host "$host" bash -c "$*" ;; # what Open MPI and MPICH call instead of ssh
   down) (($# == 0)) || die 2 "$usage"; must_have ip; must_be_allowed; down ;;
   -h | --help) printf '%s\n' "$usage" ;;
   *) die 2 "$usage" ;;
