@@ -48,7 +48,8 @@ class ShmCommunicator : public Communicator {
   Capabilities capabilities_{
       .description = {"messages through shared memory"},
       .operations = overridden<ShmCommunicator>(),
-      .emulated = {{{}, ReduceOp::avg, "by the suite"}, {{}, ReduceOp::mulsum, "by the suite"}}};
+      .emulated = {{{}, ReduceOp::avg, "by the suite"}, {{}, ReduceOp::mulsum, "by the suite"}},
+      .combined_by_suite = {{}}};  // ccl_tests::reduce() is the suite's
 };
 
 class ShmBackend : public Backend {

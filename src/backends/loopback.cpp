@@ -250,7 +250,8 @@ class Loopback : public Communicator {
   double limit_s_ = 1e6;
   Capabilities capabilities_{
       .description = {"loopback is the suite's test double; its times say nothing about a library"},
-      .operations = OperationSet::all()};
+      .operations = OperationSet::all(),
+      .combined_by_suite = {{}}};
 };
 
 }  // namespace

@@ -110,7 +110,7 @@ void check_options(const Backend& backend, const BackendOptions& options);
 
 // A module is a shared object that exports these two with C linkage: ccl_module_abi() ==
 // module_abi, and ccl_module_backend(), whose result lives as long as the module stays open.
-inline constexpr int module_abi = 10;
+inline constexpr int module_abi = 11;
 using ModuleAbi = int (*)();
 using ModuleBackend = const Backend* (*)();
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "src/core/call.hpp"
@@ -39,6 +40,8 @@ struct Capabilities {
   std::vector<TypesAndOps> unsupported = {};
   // The ones that the backend composes from other operations inside the clock. note: how.
   std::vector<TypesAndOps> emulated = {};
+  // The ones whose elements the suite's functions combine, beside those that are composed. No note.
+  std::vector<TypesAndOps> combined_by_suite = {};
   // Absent: nobody chose one, or the library does not say what it sends.
   std::optional<ChosenInterface> chosen_interface = {};
 
@@ -52,6 +55,14 @@ struct Capabilities {
   // Returns true if rows of a program that uses these operations are to be marked: the suite or the
   // backend composes what they measure.
   bool emulates(const OperationSet& used, DataType type, std::optional<ReduceOp> op) const;
+
+  // Returns true if the suite's arithmetic is in the results of a program that uses these
+  // operations, false if all of it is the library's.
+  bool suite_combines(const OperationSet& used, DataType type, ReduceOp op) const;
+
+  // Returns whose arithmetic such a program runs on what the library supports, as "gloo's; the
+  // suite's for bfloat16, avg, bitwise". library: its name.
+  std::string arithmetic(const OperationSet& used, std::string_view library) const;
 };
 
 }  // namespace ccl_tests

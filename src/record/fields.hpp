@@ -197,6 +197,7 @@ void fields(R& row, V&& visit) {
   visit("hosts", row.hosts);
   visit("bus_factor", row.bus_factor);
   visit("emulated", row.emulated);
+  visit("arithmetic", row.arithmetic);
   visit("coverage", row.coverage);
   visit("algorithm", row.algorithm);
   visit("data_kind", row.data);

@@ -34,8 +34,8 @@ struct RankLine {
 };
 
 // A warning says why the times or results mislead; the table shows the first one. A note concerns
-// this program, type and operation. A listing was asked for by the user. What is verbose stands in
-// the table with --verbose only. Files hold all of them.
+// this program, type and operation. A listing has a line of its own. What is verbose stands in the
+// table with --verbose only. Files hold all of them.
 enum class NoteKind { warning, note, listing, verbose };
 
 struct Note {
@@ -209,6 +209,7 @@ struct Row {
   Measurement out_of_place, in_place;
   double bus_factor = 0;
   bool emulated = false;
+  std::string arithmetic = {};   // that reduced: "library" or "suite"; empty: none, or not known
   double coverage = 1;           // share of ranks whose missing contribution this row would show
   int cycle = 0;                 // -N
   std::optional<int> pass;       // --passes: from 1; absent: the row stands for all of them

@@ -372,7 +372,11 @@ std::vector<Note> notes_of(const Rank& rank, const Collective& collective, const
   for (const std::string& line : facts.left_out) add(NoteKind::note, line);
   if (rank.gpu() != nullptr) add(NoteKind::verbose, rank.gpu()->info().description);
   add(NoteKind::verbose, fmt::format("seed: {}", o.check.seed));
-  for (const std::string& line : facts.runner.communicator().capabilities().description)
+  const Capabilities& library = facts.runner.communicator().capabilities();
+  if (collective.domain.reduces)
+    add(NoteKind::listing,
+        "arithmetic: " + library.arithmetic(operations_of(collective), process.backend.name()));
+  for (const std::string& line : library.description)
     add(kind_of(line, collective, kinds_of(collective, o)), line);
   add_bind_note(notes, rank.table().ranks, o.job.bind);
   if (o.measure.beside) add(NoteKind::note, beside_note(rank, *o.measure.beside));

@@ -211,6 +211,10 @@ Row unmeasured_row(const Problem& p, int group, const Capabilities& library,
   }
   if (pattern != nullptr) row.data = name(pattern->inputs().kind());
   row.emulated = library.emulates(operations_of(collective), p.point.type, p.point.op);
+  if (p.point.op)
+    row.arithmetic = library.suite_combines(operations_of(collective), p.point.type, *p.point.op)
+                         ? "suite"
+                         : "library";
   row.coverage = pattern != nullptr && row.bytes > 0
                      ? verify::coverage(pattern->inputs(), pattern->phase(0, 0), shape.count)
                      : 1;

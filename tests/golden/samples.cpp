@@ -209,6 +209,7 @@ Run extremes() {
   run.rows[2].type = DataType::bfloat16;
   run.rows[2].op = ReduceOp::mulsum;
   run.rows[2].emulated = true;
+  run.rows[2].arithmetic = "suite";
   run.rows[2].coverage = 1.0 / 3;
   run.rows[2].cycle = 2;
   run.summary.average_busbw = 1.25e-7;

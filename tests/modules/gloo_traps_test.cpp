@@ -342,6 +342,16 @@ TEST_P(Gloo, EventThreadsHaveNoOtherPolicy) {
   EXPECT_THROW(check_options(*backend_, options), UsageError);
 }
 
+TEST_P(Gloo, ReducesByItsOwnFunctionsOrByTheSuites) {
+  BackendOptions options;
+  for (const char* const choice : {"gloo", "suite"}) {
+    options.own["reduce"] = choice;
+    EXPECT_NO_THROW(check_options(*backend_, options));
+  }
+  options.own["reduce"] = "torch";
+  EXPECT_THROW(check_options(*backend_, options), UsageError);
+}
+
 // A library of one module that took a symbol of the other's would find its objects of another size.
 TEST(Gloos, OfSeveralDaysWorkInOneProcessAtOneTime) {
   if (tested_gloos.size() < 2) GTEST_SKIP() << "this build has no second Gloo (CCL_GLOO_SOURCE)";

@@ -2,6 +2,10 @@
 // and on Gloo.
 #include <gmock/gmock.h>
 
+#include <map>
+#include <set>
+#include <string>
+
 #include "src/backends/loopback.hpp"
 #include "src/backends/registry.hpp"
 #include "src/devices/host_limits.hpp"
@@ -207,6 +211,44 @@ TEST_P(EmulatedOnGloo, MarksComposedOperations) {
   EXPECT_FALSE(outcome.rows[0].emulated);
   EXPECT_TRUE(outcome.rows[1].emulated);
   EXPECT_TRUE(outcome.rows[2].emulated);
+}
+
+// What adds is the same for every program but for reduce_scatter, whose ring is the suite's.
+using ArithmeticOnGloo = RightOnGloo;
+INSTANTIATE_TEST_SUITE_P(Backends, ArithmeticOnGloo,
+                         testing::Combine(every_gloo, testing::Values(1, 3, 4)));
+TEST_P(ArithmeticOnGloo, OfGlooAndOfTheSuiteIsRightAndNamed) {
+  using enum DataType;
+  // The types that a choice leaves to the suite.
+  const std::map<std::string, std::set<DataType>> choices = {
+      {"", {uint32, half, bfloat16, f8e4m3, f8e5m2}},
+      {"gloo", {bfloat16, f8e4m3, f8e5m2}},
+      {"suite", {all_types().begin(), all_types().end()}}};
+  const std::set<ReduceOp> gloos = {ReduceOp::sum, ReduceOp::prod, ReduceOp::max, ReduceOp::min};
+  for (const auto& [choice, suites] : choices) {
+    Options o = quick(ranks());
+    o.sweep.sizes = {5000};
+    o.measure.iterations = 1;
+    o.measure.warmup = 0;
+    if (!choice.empty()) o.backend.own["reduce"] = choice;
+    const auto expect = [&, &choice = choice, &suites = suites](const Collective& collective) {
+      const Outcome outcome = run(collective, o, *backend_);
+      expect_right(outcome, collective);
+      for (const Row& row : outcome.rows)
+        EXPECT_EQ(row.arithmetic,
+                  gloos.contains(*row.op) && !suites.contains(row.type) ? "library" : "suite")
+            << choice << ' ' << row_name(row, row.bytes);
+    };
+    o.sweep.types.assign(all_types().begin(), all_types().end());
+    o.sweep.ops = {ReduceOp::sum};
+    expect(collectives::reduce);
+    expect(collectives::reduce_scatter);
+    o.sweep.ops.assign(all_ops().begin(), all_ops().end());
+    expect(collectives::all_reduce);
+    o.sweep.types = {int8, uint8, int32, uint32, int64, uint64};
+    o.sweep.ops = {ReduceOp::band, ReduceOp::bor, ReduceOp::bxor};
+    expect(collectives::all_reduce);
+  }
 }
 
 TEST(Coverage, ShortRowsSayWhatTheyDoNotShow) {

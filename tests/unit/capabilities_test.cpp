@@ -54,6 +54,39 @@ TEST(Capabilities, NameTypesAndOperationsWithAReason) {
   EXPECT_FALSE(can.emulates({reduce}, DataType::int8, ReduceOp::sum));
 }
 
+TEST(Capabilities, SayWhoseArithmeticRuns) {
+  Capabilities can{.operations = OperationSet::all()};
+  EXPECT_EQ(can.arithmetic({all_reduce}, "lib"), "lib's");
+  EXPECT_FALSE(can.suite_combines({all_reduce}, DataType::half, ReduceOp::sum));
+  can.emulated = {{std::nullopt, ReduceOp::avg, "sum, then divide"}};
+  EXPECT_EQ(can.arithmetic({all_reduce}, "lib"), "lib's; the suite's for avg");
+  EXPECT_TRUE(can.suite_combines({all_reduce}, DataType::int8, ReduceOp::avg));
+  can.combined_by_suite = {{DataType::half, std::nullopt, {}},
+                           {DataType::int8, ReduceOp::prod, {}},
+                           {std::nullopt, ReduceOp::band, {}},
+                           {std::nullopt, ReduceOp::bor, {}}};
+  EXPECT_EQ(can.arithmetic({reduce}, "lib"),
+            "lib's; the suite's for half, avg, int8 prod, int8 band, int8 bor, uint8 band, uint8 "
+            "bor, int32 band, int32 bor, uint32 band, uint32 bor, int64 band, int64 bor, uint64 "
+            "band, uint64 bor");
+  can.combined_by_suite.push_back({std::nullopt, ReduceOp::bxor, {}});
+  EXPECT_EQ(can.arithmetic({reduce}, "lib"),
+            "lib's; the suite's for half, avg, bitwise, int8 prod");
+  // What is not supported is nobody's.
+  can.unsupported = {{DataType::half, std::nullopt, "no"}, {DataType::int8, std::nullopt, "no"}};
+  EXPECT_EQ(can.arithmetic({reduce}, "lib"), "lib's; the suite's for avg, bitwise");
+  can.combined_by_suite = {{}};
+  EXPECT_EQ(can.arithmetic({reduce}, "lib"), "the suite's");
+}
+
+TEST(Capabilities, WhatTheSuiteComposesItReduces) {
+  const Capabilities can{.operations = {all_reduce, transfer}};
+  EXPECT_FALSE(can.suite_combines({all_reduce, gather}, DataType::int8, ReduceOp::sum));
+  EXPECT_TRUE(can.suite_combines({all_reduce, reduce}, DataType::int8, ReduceOp::sum));
+  EXPECT_EQ(can.arithmetic({reduce_scatter}, "lib"), "the suite's");
+  EXPECT_EQ(can.arithmetic({all_reduce, gather}, "lib"), "lib's");
+}
+
 class WithOptions : public Backend {
  public:
   explicit WithOptions(std::vector<std::string> keys) : keys_(std::move(keys)) {}

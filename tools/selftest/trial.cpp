@@ -75,7 +75,8 @@ std::string library_text(const Capabilities& library) {
   }
   return line("implements", made) + line("composed from messages", composed) +
          line("lacks", missing) + lines("composed by the backend", library.emulated) +
-         lines("lacks", library.unsupported);
+         lines("lacks", library.unsupported) +
+         fmt::format("# arithmetic: {}\n", library.arithmetic(reducing_operations, "the library"));
 }
 
 constexpr std::size_t most_lines = 20;

@@ -18,10 +18,10 @@
 #include <utility>
 #include <vector>
 
+#include "src/backends/gloo/arithmetic.hpp"
 #include "src/backends/gloo/errors.hpp"
 #include "src/backends/gloo/messages.hpp"
 #include "src/backends/gloo/workers.hpp"
-#include "src/core/reduction.hpp"
 
 namespace ccl_tests::gloo_module {
 namespace {
@@ -37,7 +37,8 @@ Algorithm find_algorithm(const std::string& name) {
   throw UsageError("--gloo-algorithm: unknown name '" + name + "'; accepted: ring, bcube");
 }
 
-Capabilities describe(std::vector<std::string> connection, const std::string& algorithm) {
+Capabilities describe(std::vector<std::string> connection, const std::string& algorithm,
+                      Reduce reduce) {
   std::vector<std::string> lines = std::move(connection);
   lines.push_back(fmt::format("all_reduce algorithm: {}",
                               algorithm.empty() ? "Gloo's choice (ring)" : algorithm));
@@ -48,7 +49,8 @@ Capabilities describe(std::vector<std::string> connection, const std::string& al
   return {.description = std::move(lines),
           .operations = OperationSet::all(),
           .emulated = {{std::nullopt, ReduceOp::avg, "sum, then divide"},
-                       {std::nullopt, ReduceOp::mulsum, "multiply, then sum"}}};
+                       {std::nullopt, ReduceOp::mulsum, "multiply, then sum"}},
+          .combined_by_suite = combined_by_suite(reduce)};
 }
 
 // alltoallv's options with offsets: the setters of Gloo's own take adjacent blocks only.
@@ -86,7 +88,8 @@ class GlooCommunicator : public Communicator {
       : connection_(std::move(connection)),
         context_(connection_.context),
         algorithm_(find_algorithm(options.gloo_algorithm)),
-        capabilities_(describe(connection_.description, options.gloo_algorithm)) {
+        reduce_(reduce_choice(options)),
+        capabilities_(describe(connection_.description, options.gloo_algorithm, reduce_)) {
     capabilities_.chosen_interface = connection_.chosen_interface;
   }
 
@@ -108,7 +111,7 @@ class GlooCommunicator : public Communicator {
       if (send != call.recv) options.setInput(elements<U>(send), call.count);
       options.setOutput(elements<U>(call.recv), call.count);
       options.setRoot(call.root);
-      options.setReduceFunction(combine_function(call.type, call.op));
+      options.setReduceFunction(combine_function(reduce_, call.type, call.op));
       options.setTimeout(limit(call, call.count));
       gloo::reduce(options);
     });
@@ -248,8 +251,8 @@ class GlooCommunicator : public Communicator {
           premultiplied(call, all, in_place ? const_cast<void*>(call.send) : products(call, all));
     }
     translated([&] {
-      ring_reduce_scatter(*context_, step, offsets, combine_function(call.type, call.op), scratch_,
-                          limit(call, all));
+      ring_reduce_scatter(*context_, step, offsets, combine_function(reduce_, call.type, call.op),
+                          scratch_, limit(call, all));
     });
     divided(call, call.recv, call.count);
   }
@@ -263,7 +266,7 @@ class GlooCommunicator : public Communicator {
       options.setAlgorithm(algorithm_);
       if (send != call.recv) options.setInput(elements<U>(send), call.count);
       options.setOutput(elements<U>(call.recv), call.count);
-      options.setReduceFunction(combine_function(call.type, call.op));
+      options.setReduceFunction(combine_function(reduce_, call.type, call.op));
       options.setTimeout(limit(call, call.count));
       gloo::allreduce(options);
     });
@@ -297,6 +300,7 @@ class GlooCommunicator : public Communicator {
   Connection connection_;
   std::shared_ptr<gloo::Context> context_;
   Algorithm algorithm_;
+  Reduce reduce_;
   Capabilities capabilities_;
   std::vector<std::byte> scratch_;   // pieces of the ring
   std::vector<std::byte> products_;  // of mulsum

@@ -4,6 +4,7 @@
 #include <gloo/allreduce.h>
 #include <gloo/config.h>
 
+#include "src/backends/gloo/arithmetic.hpp"
 #include "src/backends/gloo/connect.hpp"
 #include "src/core/communicator.hpp"
 
@@ -34,9 +35,12 @@ class GlooBackend : public Backend {
         // connection's lock, and where that one waits for a CPU it does so until the scheduler's
         // next tick.
         .threads_per_rank = 2,
-        .option_keys = {event_threads_key}};
+        .option_keys = {event_threads_key, reduce_key}};
   }
-  void check(const BackendOptions& options) const override { batch_threads(options); }
+  void check(const BackendOptions& options) const override {
+    batch_threads(options);
+    reduce_choice(options);
+  }
   std::unique_ptr<Communicator> connect(ControlChannel& channel,
                                         const BackendOptions& options) const override {
     return make_communicator(gloo_module::connect(channel, options), options);

@@ -170,6 +170,13 @@ std::vector<TypesAndOps> unsupported_on(const Device* device) {
   return result;
 }
 
+std::vector<TypesAndOps> own_types() {
+  std::vector<TypesAndOps> result;
+  for (const DataType type : all_types())
+    if (Datatypes::is_own(type)) result.push_back({type, std::nullopt, {}});
+  return result;
+}
+
 }  // namespace
 
 Capabilities capabilities_on(const Device* device, std::size_t most) {
@@ -189,7 +196,8 @@ Capabilities capabilities_on(const Device* device, std::size_t most) {
           .operations = OperationSet::all(),
           .unsupported = unsupported_on(device),
           .emulated = {{std::nullopt, ReduceOp::avg, "sum, then divide"},
-                       {std::nullopt, ReduceOp::mulsum, "multiply, then sum"}}};
+                       {std::nullopt, ReduceOp::mulsum, "multiply, then sum"}},
+          .combined_by_suite = own_types()};
 }
 
 }  // namespace ccl_tests::mpi_module
