@@ -69,8 +69,10 @@ Baseline::Baseline(std::string path, double tolerance)
     if (const std::string wrong = found_wrong(run); !wrong.empty())
       throw UsageError(fmt::format("--baseline: the run in {} found {}", shown_, wrong));
     std::map<RowKey, std::vector<Measurement>> cycles;
+    std::map<RowKey, std::string> arithmetic;
     for (const Row& row : run.rows) {
       if (row.pass) continue;
+      for (const bool in_place : {false, true}) arithmetic[key_of(row, in_place)] = row.arithmetic;
       if (is_time(row.out_of_place)) cycles[key_of(row, false)].push_back(row.out_of_place);
       if (is_time(row.in_place)) cycles[key_of(row, true)].push_back(row.in_place);
     }
@@ -79,7 +81,8 @@ Baseline::Baseline(std::string path, double tolerance)
     const AfterRows after = run.summary ? *run.summary : AfterRows();
     const JudgeRule rule =
         rule_of(judged_by(run.info), after.repeats, run.info.precision.value_or(0));
-    for (auto& [key, times] : cycles) times_[key].push_back({middle(std::move(times)), rule});
+    for (auto& [key, times] : cycles)
+      times_[key].push_back({middle(std::move(times)), rule, arithmetic[key]});
     for (const auto& probe : {run.info.core_to_core, after.core_to_core})
       if (probe) probes_.push_back(*probe);
     crowded_ = crowded_ || (after.cpu_use && is_crowded(*after.cpu_use));
@@ -158,6 +161,18 @@ std::optional<LimitFinding> Baseline::hold(const Row& row, bool in_place, std::s
   const Measurement& cell = in_place ? row.in_place : row.out_of_place;
   const auto known = times_.find(key_of(row, in_place));
   if (known == times_.end() || !is_time(cell)) return std::nullopt;
+  for (const EarlierTime& one : known->second)
+    if (!same_arithmetic(one.arithmetic, row.arithmetic)) {
+      const std::string where = row_place(row, requested, placement_words(in_place));
+      return LimitFinding{
+          .verdict = LimitVerdict::undecided,
+          .flag = "--baseline",
+          .row = where,
+          .text = fmt::format("not decided: {}: its arithmetic is the {}'s, and was "
+                              "the {}'s in {}; use the same --backend-option "
+                              "reduce, or measure a new baseline",
+                              where, row.arithmetic, one.arithmetic, shown_)};
+    }
   const JudgedTime head = judged_time(cell, rule.judged_by);
   const JudgedTime base = judged(known->second, rule.judged_by);
   const JudgedTime ratio = ratio_of(head, base);

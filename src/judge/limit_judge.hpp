@@ -47,6 +47,7 @@ class Baseline {
   struct EarlierTime {
     Measurement cell;  // of cycles the one in the middle
     JudgeRule rule;    // of its run
+    std::string arithmetic = {};
   };
   static Scatter scatter(const std::vector<EarlierTime>& runs, JudgedBy judged_by);
   // Returns, of three runs and more, their mean and the interval in which another run's time is

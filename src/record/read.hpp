@@ -42,6 +42,11 @@ inline RowKey key_of(const Row& row, bool in_place) {
   return {row.bytes, row.type, row.op, row.root, row.group, row.pair, in_place};
 }
 
+// Returns false if the suite's arithmetic reduced one of the two, and the library's the other.
+inline bool same_arithmetic(const std::string& a, const std::string& b) {
+  return a == b || a.empty() || b.empty();  // older files do not say
+}
+
 // A run's header and where it comes from, in messages: a file, or "base".
 struct NamedHeader {
   std::string name;

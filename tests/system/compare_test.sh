@@ -37,6 +37,26 @@ run 0 "another type" "$bin/all_reduce_perf" "${quick[@]}" -d half -J "$work/half
 run 0 "other ranks" "$bin/all_reduce_perf" "${quick[@]}" -t 3 -J "$work/three.jsonl"
 run 0 "another program" "$bin/all_reduce_perf" "${quick[@]}" -n 2 -J "$work/batch.jsonl"
 refused "datatype is 'float' in $work/base.jsonl and 'half' in $work/half.jsonl" "$work/base.jsonl" "$work/half.jsonl"
+# Over Gloo a user chooses whose functions add.
+for reduce in "" gloo suite; do
+  gloo=(--backend gloo --sizes 4096 -t 2 -n 2)
+  [ -z "$reduce" ] || gloo+=(--backend-option "reduce=$reduce")
+  run 0 "reduce=$reduce" "$bin/all_reduce_perf" "${gloo[@]}" -J "$work/reduce$reduce.jsonl" -J "$work/reduce$reduce.bmf.json"
+  case $reduce in suite) text="the suite's" whose=suite ;; *) text="gloo's; the suite's for " whose=library ;; esac
+  expect_in "$work/out" "# arithmetic: $text"
+  [ "$(grep -c "\"arithmetic\":\"$whose\"" "$work/reduce$reduce.jsonl")" -eq 2 ] || fail "not two rows of the $whose's arithmetic"
+done
+expect_in "$work/reducesuite.bmf.json" "/backend_options:reduce=suite/"
+refused "the arithmetic of 4096 B float sum is the library's in $work/reduce.jsonl and the suite's in $work/reducesuite.jsonl; measure both with the same --backend-option reduce, or add --any-arithmetic" "$work/reduce.jsonl" "$work/reducesuite.jsonl"
+run 0 "the same arithmetic by another choice" "$compare" "$work/reduce.jsonl" "$work/reducegloo.jsonl"
+run 0 "--any-arithmetic" "$compare" --any-arithmetic "$work/reduce.jsonl" "$work/reducesuite.jsonl"
+expect_in "$work/out" "# Note: arithmetic differs: 'library' in $work/reduce.jsonl, 'suite' in $work/reducesuite.jsonl"
+run 2 "reduce=torch" "$bin/all_reduce_perf" "${gloo[@]}" --backend-option reduce=torch
+expect_in "$work/err" "--backend-option reduce: 'torch' is not accepted; accepted: gloo, suite"
+run 8 "--baseline of another arithmetic" "$bin/all_reduce_perf" "${gloo[@]}" --baseline "$work/reduce.jsonl"
+expect_in "$work/out" "its arithmetic is the suite's, and was the library's in "
+run 2 "commands of another arithmetic" "$compare" --base "$bin/all_reduce_perf ${gloo[*]}" --head "$bin/all_reduce_perf ${gloo[*]} --backend-option reduce=gloo"
+expect_in "$work/err" "is the suite's in base and the library's in head"
 refused "ranks is '2' in $work/base.jsonl and '3' in $work/three.jsonl" "$work/base.jsonl" "$work/three.jsonl"
 refused "time is 'median of a stream'" "$work/base.jsonl" "$work/batch.jsonl"
 refused "cannot read" "$work/base.jsonl" "$work/none.jsonl"

@@ -115,6 +115,21 @@ TEST_F(BaselineTest, IsHeldByTheIntervalOfTheRatio) {
   EXPECT_THAT(near.text, HasSubstr("on both sides of 1 + --tolerance 20%"));
 }
 
+TEST_F(BaselineTest, OfAnotherArithmeticDecidesNothing) {
+  Row library = row(8, 1e-3, 0.03), suite = row(8, 9e-3, 0.03);
+  library.arithmetic = "library";
+  suite.arithmetic = "suite";
+  write(info(), {library});
+  EXPECT_EQ(out_of_place(row(8, 9e-3, 0.03)).verdict, missed);  // it is not known
+  EXPECT_EQ(out_of_place(library).verdict, kept);
+  const LimitFinding other = out_of_place(suite);
+  EXPECT_EQ(other.verdict, undecided);
+  EXPECT_THAT(other.text,
+              StartsWith("not decided: 8 B float sum out of place: its arithmetic is the "
+                         "suite's, and was the library's in '" +
+                         path_ + "'; use the same"));
+}
+
 TEST_F(BaselineTest, SaysHowManyRunsDidNotReachTheirEnd) {
   write(info(), {row(8, 1e-3, 0.03)});
   EXPECT_EQ(Baseline(path_, 0.2).note(), "");

@@ -138,6 +138,30 @@ TEST(Comparable, WrongDataAndBitsThatVaryAreNoMistakeOfTheUser) {
   EXPECT_EQ(found([](RecordedRun& run) { run.summary->verdict = Verdict::slow; }), "");
 }
 
+TEST(Comparable, ArithmeticOfARowIsTheSameOrNotKnown) {
+  NamedRun base = run_of("base.jsonl"), head = run_of("head.jsonl");
+  head.run.rows[0].arithmetic = "suite";
+  EXPECT_NO_THROW(check_same_arithmetic(base, head));  // an older file
+  EXPECT_THAT(differences(base, head),
+              ElementsAre("arithmetic differs: 'not known' in base.jsonl, 'suite' in head.jsonl"));
+  base.run.rows[0].arithmetic = "suite";
+  EXPECT_NO_THROW(check_same_arithmetic(base, head));
+  EXPECT_THAT(differences(base, head), IsEmpty());
+  base.run.rows[0].arithmetic = "library";
+  try {
+    check_same_arithmetic(base, head);
+    ADD_FAILURE();
+  } catch (const UsageError& e) {
+    EXPECT_STREQ(
+        e.what(),
+        "cannot compare: the arithmetic of 8 B float sum is the library's in base.jsonl and "
+        "the suite's in head.jsonl; measure both with the same --backend-option reduce, or "
+        "add --any-arithmetic");
+  }
+  head.run.rows[0].bytes = 16;  // another row
+  EXPECT_NO_THROW(check_same_arithmetic(base, head));
+}
+
 TEST(Comparable, RefusesEmptyRuns) {
   EXPECT_EQ(refusal([](RecordedRun& run) { run.rows.clear(); }),
             "cannot compare: head.jsonl has no rows");

@@ -53,7 +53,7 @@ class CompareFiles : public ::testing::Test {
 
   static std::string refusal(const std::string& base, const std::string& head) {
     try {
-      compare_files(base, head, 0.05);
+      compare_files(base, head, {0.05});
     } catch (const UsageError& e) {
       return e.what();
     }
@@ -65,7 +65,7 @@ class CompareFiles : public ::testing::Test {
 
 TEST_F(CompareFiles, OneRunASideGivesHints) {
   const Report report = compare_files(write("base.jsonl", {run_of("", 1e-5)}),
-                                      write("head.jsonl", {run_of("", 1.3e-5)}), 0.05);
+                                      write("head.jsonl", {run_of("", 1.3e-5)}), {0.05});
   EXPECT_TRUE(report.hints);
   EXPECT_EQ(report.program, "all_reduce_perf");
   ASSERT_EQ(report.comparison.rows.size(), 2U);
@@ -77,7 +77,7 @@ TEST_F(CompareFiles, OneRunASideGivesHints) {
 TEST_F(CompareFiles, SeveralRunsASideAreTested) {
   const Report report =
       compare_files(write("base.jsonl", runs(std::vector<double>(6, 1e-5), 10, 2)),
-                    write("head.jsonl", runs(std::vector<double>(6, 1.3e-5), 11, 2)), 0.05);
+                    write("head.jsonl", runs(std::vector<double>(6, 1.3e-5), 11, 2)), {0.05});
   EXPECT_FALSE(report.hints);
   for (const RowResult& row : report.comparison.rows)
     EXPECT_EQ(row.verdict, RowVerdict::slower);  // 2 rows, 1 / 64 each
@@ -87,7 +87,7 @@ TEST_F(CompareFiles, SeveralRunsASideAreTested) {
 
 TEST_F(CompareFiles, SaysIfRunsWereNotMadeInTurnsOrAreTooFew) {
   const Report report = compare_files(write("base.jsonl", runs({1e-5, 1e-5, 1e-5}, 10)),
-                                      write("head.jsonl", runs({1.3e-5, 1.3e-5}, 20)), 0.05);
+                                      write("head.jsonl", runs({1.3e-5, 1.3e-5}, 20)), {0.05});
   EXPECT_THAT(report.notes, Contains(HasSubstr("not made in turns")));
   EXPECT_THAT(report.notes, Contains(HasSubstr("3 runs in base, 2 in head")));
   EXPECT_THAT(report.notes, Contains(HasSubstr("at least 6 are needed")));
@@ -98,7 +98,7 @@ TEST_F(CompareFiles, SaysIfARunDidNotReachItsEnd) {
   NamedRun killed = run_of("");
   killed.run.summary.reset();
   const Report report =
-      compare_files(write("base.jsonl", {run_of("")}), write("head.jsonl", {killed}), 0.05);
+      compare_files(write("base.jsonl", {run_of("")}), write("head.jsonl", {killed}), {0.05});
   EXPECT_THAT(report.notes, Contains(HasSubstr("head.jsonl did not reach its end")));
 }
 
@@ -106,7 +106,7 @@ TEST_F(CompareFiles, SaysIfASingleRunIsUnreliable) {
   NamedRun unreliable = run_of("");
   unreliable.run.summary->verdict = Verdict::unreliable;
   const Report report =
-      compare_files(write("base.jsonl", {run_of("")}), write("head.jsonl", {unreliable}), 0.05);
+      compare_files(write("base.jsonl", {run_of("")}), write("head.jsonl", {unreliable}), {0.05});
   EXPECT_THAT(report.notes, Contains(HasSubstr("head.jsonl: do not quote its times")));
   EXPECT_THAT(report.notes, Not(Contains(HasSubstr("base.jsonl: do not quote"))));
 }
@@ -119,7 +119,7 @@ TEST_F(CompareFiles, RowsOfManyCyclesHaveAnInterval) {
       run.run.rows.resize(static_cast<std::size_t>(cycles), run.run.rows.front());
       return write(name, {run});
     };
-    return compare_files(file("base.jsonl", 1e-5), file("head.jsonl", seconds), 0.05);
+    return compare_files(file("base.jsonl", 1e-5), file("head.jsonl", seconds), {0.05});
   };
   const Report many = report_of(8, 1.3e-5);
   EXPECT_THAT(many.notes, Not(Contains(HasSubstr("no time has an interval"))));

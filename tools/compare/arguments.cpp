@@ -90,6 +90,9 @@ void declare_flags(FlagSet& set, Arguments& a) {
   set.begin(Group::measuring);
   set.add(a.plan.threshold, "--threshold", "PERCENT", "difference that matters", share,
           {.by_default = "5"});
+  set.add(a.plan.any_arithmetic, "--any-arithmetic", "",
+          "compare also the suite's reductions with the library's (--backend-option reduce)",
+          zero_or_one());
   set.add(a.plan.pairs, "--pairs", "N", "pairs of runs that test the rows that the screen flagged",
           in_range(1, most_pairs));
   set.add(

@@ -65,7 +65,7 @@ int run(const Arguments& a) {
   Output markdown(a.markdown, ".md");
   Output junit(a.junit, ".xml");
   const Report report = a.files.empty() ? compare_commands(a.commands, a.plan)
-                                        : compare_files(a.files[0], a.files[1], a.plan.threshold);
+                                        : compare_files(a.files[0], a.files[1], a.plan);
   bool all_written = true;
   const auto write = [&](Output& file, std::string (*text)(const Report&)) {
     try {

@@ -4,12 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string_view>
 
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
 #include "src/record/quantity_text.hpp"
+#include "src/record/row_text.hpp"
 #include "src/run/rank_facts.hpp"
 
 namespace ccl_tests::compare {
@@ -78,6 +80,19 @@ void check_comparable(const NamedRun& base, const NamedRun& head, Routings routi
   check("op", [](const Row& row) { return row.op ? name(*row.op) : "none"; });
 }
 
+void check_same_arithmetic(const NamedRun& base, const NamedRun& head) {
+  std::map<RowKey, std::string> known;
+  for (const Row& row : base.run.rows) known[key_of(row, false)] = row.arithmetic;
+  for (const Row& row : head.run.rows) {
+    const auto found = known.find(key_of(row, false));
+    if (found == known.end() || same_arithmetic(found->second, row.arithmetic)) continue;
+    throw UsageError(fmt::format(
+        "cannot compare: the arithmetic of {} is the {}'s in {} and the {}'s in {}; measure both "
+        "with the same --backend-option reduce, or add --any-arithmetic",
+        row_name(row, row.bytes), found->second, base.name, row.arithmetic, head.name));
+  }
+}
+
 void check_same_number(const NamedRun& base, const NamedRun& head) {
   check_same("whether ranks wait for CPUs", waits(base), base.name, waits(head), head.name);
 }
@@ -116,10 +131,15 @@ std::vector<std::string> differences(const NamedRun& base, const NamedRun& head)
   compare("placement", a.placement, b.placement);
   compare("routing", routing_of(a), routing_of(b));
   compare("whether ranks wait for CPUs", waits(base), waits(head));
+  const auto arithmetic = [](const Row& row) {
+    return row.arithmetic.empty() ? "not known" : row.arithmetic;
+  };
+  compare("arithmetic", names_of(base.run.rows, arithmetic), names_of(head.run.rows, arithmetic));
   return notes;
 }
 
-Report compare_files(const std::string& base_path, const std::string& head_path, double threshold) {
+Report compare_files(const std::string& base_path, const std::string& head_path, const Plan& plan) {
+  const double threshold = plan.threshold;
   const std::vector<NamedRun> base = runs_in(base_path);
   const std::vector<NamedRun> head = runs_in(head_path);
   for (const auto* side : {&base, &head}) std::ranges::for_each(*side, check_right);
@@ -132,6 +152,9 @@ Report compare_files(const std::string& base_path, const std::string& head_path,
     throw UsageError(fmt::format("{}; scripts/plot.py {} {} -o both.svg draws both", e.what(),
                                  shell_quoted(base_path), shell_quoted(head_path)));
   }
+  if (!plan.any_arithmetic)
+    for (const auto* side : {&base, &head})
+      for (const NamedRun& run : *side) check_same_arithmetic(base.front(), run);
 
   Report report;
   report.program = base.front().run.info.program;

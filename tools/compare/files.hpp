@@ -24,6 +24,10 @@ void check_right(const NamedRun& run);
 // field and both values. Throws as check_right() does.
 void check_comparable(const NamedRun& base, const NamedRun& head, Routings routings);
 
+// Throws UsageError if the suite's arithmetic reduced a row of one, and the library's the same row
+// of the other.
+void check_same_arithmetic(const NamedRun& base, const NamedRun& head);
+
 // Throws UsageError if several runs of one are compared by another number (judged_by()) than those
 // of the other.
 void check_same_number(const NamedRun& base, const NamedRun& head);
@@ -35,7 +39,7 @@ std::vector<std::string> differences(const NamedRun& base, const NamedRun& head)
 // Each run in a file is one invocation; the first run of base is compared with the first one of
 // head, and so on. One run a side gives hints only. Throws UsageError if a file cannot be read or
 // its runs cannot be compared.
-Report compare_files(const std::string& base, const std::string& head, double threshold);
+Report compare_files(const std::string& base, const std::string& head, const Plan& plan);
 
 // Commands, which the tool runs itself (live.cpp).
 

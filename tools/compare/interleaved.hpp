@@ -17,6 +17,7 @@ enum class Side { base, head };
 
 struct Plan {
   double threshold = 0.05;
+  bool any_arithmetic = false;  // rows that the suite reduced may be beside the library's
   std::size_t screen_pairs = 2;
   std::size_t pairs = 12;  // of the test; more if so few cannot confirm anything
   // As long as a row is undecided and none slower, the pairs are doubled up to this; 0: never.

@@ -175,7 +175,8 @@ void run(const SignalPipe& signals, const Keeper& keeper, const std::string& com
 // One side's command, again and again.
 class Sides {
  public:
-  explicit Sides(const Commands& commands) : commands_(commands) {}
+  Sides(const Commands& commands, bool any_arithmetic)
+      : commands_(commands), any_arithmetic_(any_arithmetic) {}
 
   RunTimes run(Side side, const std::set<std::size_t>& sizes) {
     const std::string& command = side == Side::base ? commands_.base : commands_.head;
@@ -200,6 +201,7 @@ class Sides {
       first = std::move(now);
       if (base && head) {
         check_comparable(*base, *head, Routings::any);
+        if (!any_arithmetic_) check_same_arithmetic(*base, *head);
         check_same_number(*base, *head);
       }
     }
@@ -229,6 +231,7 @@ class Sides {
   }
 
   const Commands& commands_;
+  bool any_arithmetic_;
   ScratchFolder folder_{"ccl-compare-"};
   Keeper keeper_{folder_.path()};
   SignalPipe signals_;
@@ -252,7 +255,7 @@ std::string with_flags(const std::string& command, const std::string& file,
 }
 
 Report compare_commands(const Commands& commands, const Plan& plan) {
-  Sides sides(commands);
+  Sides sides(commands, plan.any_arithmetic);
   Machine machine;
   machine.run = [&](Side side, const std::set<std::size_t>& sizes) {
     return sides.run(side, sizes);
