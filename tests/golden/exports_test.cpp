@@ -147,6 +147,8 @@ TEST(Exports, ARunThatDiffersHasOtherNames) {
   info.unusual = {{"cache", std::string("cold")}, {"reproducible", true}};
   info.environment = {"NCCL_ALGO=Ring", "NCCL_IB_HCA=mlx5_0"};
   has("cache:cold/reproducible/NCCL_ALGO=Ring", "cache:cold");
+  EXPECT_THAT(samples::file(run, ".prom"),
+              HasSubstr(",settings=\"cache:cold, reproducible, NCCL_ALGO=Ring\""));
 }
 
 TEST(Exports, OfNamesThatRepeatBencherHasTheFirst) {

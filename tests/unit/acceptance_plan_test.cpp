@@ -143,6 +143,10 @@ TEST(AcceptancePlan, WhatIsWrongIsNamedWithItsLine) {
   EXPECT_THAT(refusal("name = "), HasSubstr("p.toml:1: not TOML: "));
 }
 
+TEST(AcceptancePlan, WholeNumbersAreNotRounded) {
+  EXPECT_EQ(parse_plan("pairs = { size = 9007199254740993 }", "p").pairs.bytes, 9007199254740993U);
+}
+
 TEST(AcceptancePlan, StagesAreLeftOut) {
   const Plan plan = parse_plan("soak = { seconds = 60, run = false }\nfull = { run = false }", "p");
   EXPECT_EQ(plan.soak_s, 0);

@@ -63,6 +63,18 @@ TEST(Comparable, RoutingsDifferAndAreNamed) {
   EXPECT_THROW(check_comparable(base, other, Routings::any), UsageError);
 }
 
+TEST(Comparable, LibrariesSettingsThatDifferAreNamed) {
+  NamedRun base = run_of("base"), head = run_of("head");
+  base.run.info.environment = {"LD_PRELOAD=libx.so", "OMPI_MCA_btl=self,vader", "WORLD_SIZE=2"};
+  head.run.info.environment = {"LD_PRELOAD=libx.so", "OMPI_MCA_btl=self,tcp", "WORLD_SIZE=3"};
+  head.run.info.rank_differences = {"CPUs: rank 0: 0, rank 1: 1"};
+  EXPECT_THAT(
+      differences(base, head),
+      ElementsAre("environment differs: 'OMPI_MCA_btl=self,vader' in base, "
+                  "'OMPI_MCA_btl=self,tcp' in head",
+                  "rank_differences differs: '' in base, 'CPUs: rank 0: 0, rank 1: 1' in head"));
+}
+
 TEST(Comparable, NamesTheFieldAndBothValues) {
   EXPECT_EQ(refusal([](RecordedRun& run) { run.info.backend = "mpi"; }),
             "cannot compare: backend is 'gloo' in base.jsonl and 'mpi' in head.jsonl");

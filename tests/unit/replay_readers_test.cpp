@@ -10,6 +10,7 @@
 
 #include "src/core/error.hpp"
 #include "tests/unit/temporary_folder.hpp"
+#include "tools/replay/arguments.hpp"
 #include "tools/replay/trace.hpp"
 
 namespace ccl_tests::replay {
@@ -436,7 +437,16 @@ TEST_F(ReplayReaders, ALogOfAllRanksIsSplit) {
     EXPECT_EQ(t.kinds[0].in, 10U + place.world_rank);
     EXPECT_EQ(t.groups[0].rank, place.world_rank);
   }
+  Arguments arguments;
+  arguments.trace = path;
+  const std::vector<TracePlace> sorted = trace_places(arguments);
+  for (std::size_t k = 0; k < sorted.size(); ++k)
+    EXPECT_EQ(sorted[k].world_rank, static_cast<int>(k));
   EXPECT_THAT(error(lines("a:7:8", 0, 0) + lines("a:7:9", 1, 1)), HasSubstr("2 processes"));
+  // A colour is no part of a host's name.
+  EXPECT_THAT(
+      traces_in(folder_.write("log", lines("a:7:8", 1, 0) + "\x1b[32m" + lines("a:7:8", 1, 0))),
+      SizeIs(1));
   // One process over two minutes is one.
   EXPECT_THAT(traces_in(folder_.write("log", lines("a:7:8", 1, 0) + lines("a:7:9", 2, 0))),
               SizeIs(1));
