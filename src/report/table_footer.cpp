@@ -226,33 +226,16 @@ bool has_undecided_time(const RunSummary& summary, std::string_view flag = {}) {
   });
 }
 
-// Returns what to do about a wait that took too long, by what was seen of the peers and the rows.
-std::string advice_on_a_wait(const RunInfo& run, const RunSummary& summary) {
-  const auto says = [&](std::string_view words) {
-    return std::any_of(summary.errors.begin(), summary.errors.end(), [&](const std::string& error) {
-      return error.find(words) != std::string::npos;
-    });
-  };
-  const bool is_silent = says("no sign of life from") || says("does not come to");
-  const bool on_hosts =
-      std::any_of(run.rank_lines.begin(), run.rank_lines.end(),
-                  [&](const RankLine& line) { return line.host != run.rank_lines.front().host; });
-  constexpr std::string_view stopped =
-      "a process that is stopped has state T (ps -o pid,stat): kill -CONT PID lets it go on";
-  if (is_silent && !on_hosts) return std::string(stopped);
-  if (is_silent)
-    return fmt::format("ping that host: it is down, or a cable is out; if it answers, {}", stopped);
-  std::string only_slow = "if the operation is only slow, a larger -T waits longer";
-  if (!on_hosts) return only_slow;
+// Returns what to look at between the hosts, by what the rows have shown.
+std::string advice_on_links(const RunInfo& run, const RunSummary& summary) {
   if (summary.rows == 0)
-    return "nothing has passed between the hosts yet: ping them, look at --interface and firewalls; " +
-           only_slow;
+    return "nothing has passed between the hosts yet: ping them, look at --interface and firewalls";
   if (summary.largest_bytes < run.max_bytes)
     return fmt::format(
         "sizes up to {} passed between these hosts: see if large packets do, too "
-        "(ping -M do -s 8972 HOST; ip link shows the MTU); {}",
-        binary_size_text(summary.largest_bytes), only_slow);
-  return "this size passed before: look at links and switches (ip -s link, dmesg); " + only_slow;
+        "(ping -M do -s 8972 HOST; ip link shows the MTU)",
+        binary_size_text(summary.largest_bytes));
+  return "this size passed before: look at links and switches (ip -s link, dmesg)";
 }
 
 std::string next(const RunInfo& run, const RunSummary& summary) {
@@ -268,7 +251,9 @@ std::string next(const RunInfo& run, const RunSummary& summary) {
   } else if (summary.failure.find("SIGKILL") != std::string::npos) {
     text = "SIGKILL comes from the kernel (out of memory: dmesg), a batch limit or kill -9";
   } else if (code == exit_code(Exit::timed_out)) {
-    text = advice_on_a_wait(run, summary);
+    const bool on_hosts = std::ranges::adjacent_find(run.rank_lines, std::ranges::not_equal_to{},
+                                                     &RankLine::host) != run.rank_lines.end();
+    text = advice_on_a_wait(summary.errors, on_hosts, advice_on_links(run, summary));
   } else if (summary.verdict == Verdict::varies) {
     text = "-N 10 shows how often; an algorithm that is set by hand is not chosen by timing";
   } else if (summary.verdict == Verdict::slow) {
@@ -307,6 +292,20 @@ std::string next(const RunInfo& run, const RunSummary& summary) {
 
 std::string failure_text(const RunSummary& summary) {
   return "# Test failure: " + harmless(summary.failure) + '\n';
+}
+
+std::string advice_on_a_wait(const std::vector<std::string>& errors, bool on_hosts,
+                             const std::string& on_links) {
+  const bool is_silent = std::any_of(errors.begin(), errors.end(), [](const std::string& error) {
+    return error.find("no sign of life from") != std::string::npos ||
+           error.find("does not come to") != std::string::npos;
+  });
+  if (is_silent)
+    return std::string(on_hosts ? "ping that host: it is down, or a cable is out; if it answers, "
+                                : "") +
+           "a process that is stopped has state T (ps -o pid,stat): kill -CONT PID lets it go on";
+  return (on_hosts ? on_links + "; " : "") +
+         "if the operation is only slow, a larger -T waits longer";
 }
 
 std::string footer_text(const RunInfo& run, const RunSummary& summary) {

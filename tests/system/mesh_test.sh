@@ -33,6 +33,7 @@ stopped() {
   kill "$late" 2>/dev/null
   kill -9 "$victim" 2>/dev/null
   if [ "$code" -eq 5 ]; then pass "$name"; else fail "$name: exit $code, expected 5: $(cat "$work/err")"; fi
+  expect_in "$work/out" "# Next     : a process that is stopped has state T (ps -o pid,stat)"
   grep -qE "dp:all_reduce:12000|[dt]p:all_gather:40004" "$work/err" || fail "$name: no pattern is named: $(cat "$work/err")"
   grep -qE "rank $rank (on $(hostname) )?\(pid $victim\)" "$work/err" || fail "$name: rank $rank is not named: $(cat "$work/err")"
   rm -f "$work"/stopped*.jsonl

@@ -12,6 +12,7 @@
 #include "src/core/error.hpp"
 #include "src/core/version.hpp"
 #include "src/record/quantity_text.hpp"
+#include "src/report/table_footer.hpp"
 
 namespace ccl_tests::mesh {
 namespace {
@@ -119,13 +120,12 @@ void MeshReport::begin(const Rank& rank) {
   const std::lock_guard lock(mutex_);
   const Process& process = rank.process();
   const Mesh& mesh = arguments_.mesh;
-  std::set<std::string> hosts;
-  for (const RankIdentity& one : rank.table().ranks) hosts.insert(one.place());
+  for (const RankIdentity& one : rank.table().ranks) hosts_.insert(one.place());
   fmt::print("# mesh_perf, ccl-tests version {} backend={} library=\"{}\"\n", version(),
              process.backend.name(), process.backend.info().version);
   fmt::print("# Mesh     : {}: {} on {}; {} (--order {})\n", mesh.text(),
              counted(static_cast<std::uint64_t>(rank.ranks()), "rank"),
-             counted(hosts.size(), "host"), about(mesh.order), name(mesh.order));
+             counted(hosts_.size(), "host"), about(mesh.order), name(mesh.order));
   Json patterns = Json::array();
   for (std::size_t k = 0; k < arguments_.patterns.size(); ++k) {
     const Pattern& pattern = arguments_.patterns[k];
@@ -153,7 +153,7 @@ void MeshReport::begin(const Rank& rank) {
                        {"library_version", process.backend.info().version},
                        {"launcher", process.launch.launcher},
                        {"ranks", rank.ranks()},
-                       {"hosts", hosts.size()},
+                       {"hosts", hosts_.size()},
                        {"mesh", mesh.text()},
                        {"order", name(mesh.order)},
                        {"datatype", name(arguments_.type)},
@@ -226,6 +226,8 @@ void MeshReport::judge(End& end, const std::vector<Victim>& matrix) const {
 std::string MeshReport::printed(const End& end, const std::vector<Victim>& matrix) const {
   const std::vector<Pattern>& patterns = arguments_.patterns;
   std::string last = fmt::format("# Verdict  : {}\n", end.verdict);
+  if (end.failure == exit_code(Exit::timed_out))
+    last += fmt::format("# Next     : {}\n", advice_on_a_wait(end.errors, hosts_.size() > 1));
   if (!begun_) return last;
   std::string text;
   if (!turns_.empty()) text += table_text(patterns, matrix);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -77,6 +78,7 @@ class MeshReport {
   std::vector<Turn> turns_;
   std::uint64_t calls_ = 0, verified_ = 0, wrong_turns_ = 0;
   std::string first_wrong_, spoiled_;
+  std::set<std::string> hosts_;
   bool begun_ = false;
   CrashFooter crash_footer_;
   std::size_t prepared_turns_ = 0;  // of the matrix that follows

@@ -286,10 +286,8 @@ NextStep next_step(const Record& record) {
       return check.reason == "TIMED_OUT" || check.text.find("imed out") != std::string::npos;
     });
     if (waited && record.hosts.size() > 1)
-      return {
-          "see if large packets pass between the hosts (ping -M do -s 8972 HOST; ip link shows the "
-          "MTU), then continue with --resume FILE",
-          command(record)};
+      return {"see if large packets pass (ping -M do -s 8972 HOST), then go on with --resume FILE",
+              command(record)};
     return {"continue with --resume FILE, where --verdict FILE was given", command(record)};
   }
   switch (shown_verdict(record)) {
