@@ -232,7 +232,7 @@ Mismatch Verifier::compare(const void* recv, std::span<const ExpectedBlock> bloc
 
 Mismatch Verifier::judge(const StridedRange& run, const Table& table, const Difference& different,
                          const ExpectedBlock& block, std::size_t slot) const {
-  constexpr std::size_t observed = std::size_t{1} << 16;  // elements whose choices are reported
+  constexpr std::size_t observed = 4096;  // elements whose choices are reported
   constexpr std::uint64_t classified = 1024;              // wrong elements
   const StandardArithmetic standard;
   const Inputs& inputs = pattern_->inputs();

@@ -146,7 +146,7 @@ run 0 "threads in Debian 13" "${inside[@]}" ./bin/all_reduce_perf --backend gloo
 expect_in "$work/out" "Out of bounds values : 0 OK"
 run 0 "processes in Debian 13" "${inside[@]}" ./bin/all_reduce_perf --backend gloo --np 3 -d all -o all --sizes 1000 -n 1
 expect_in "$work/out" "Out of bounds values : 0 OK"
-run 0 "a recipe in Debian 13" "${inside[@]}" sh recipes/right.sh --backend gloo
+run 0 "a recipe in Debian 13" "${inside[@]}" sh recipes/right.sh --backend gloo -t 3
 run "3|4" "a library that Debian 13 lacks" "${inside[@]}" ./bin/all_reduce_perf --backend nccl
 expect_in "$work/err" "NCCL cannot be loaded"
 rm -f "$system"/usr/lib/x86_64-linux-gnu/libstdc++.so.6* "$system"/usr/lib/x86_64-linux-gnu/libgcc_s.so.1
