@@ -211,6 +211,8 @@ Run extremes() {
   run.rows[2].emulated = true;
   run.rows[2].arithmetic = "suite";
   run.rows[2].coverage = 1.0 / 3;
+  run.rows[2].data = "special";
+  run.rows[2].observed = "a NaN wins";
   run.rows[2].cycle = 2;
   run.summary.average_busbw = 1.25e-7;
   return run;
@@ -352,7 +354,7 @@ Run with_text(const std::string& text) {
                   {NoteKind::listing, text},
                   {NoteKind::verbose, text}};
   record.options.output.verbose = true;
-  for (Row& row : run.rows) row.algorithm = text;
+  for (Row& row : run.rows) row.algorithm = row.data = row.observed = text;
   for (RankLine& line : record.rank_lines) line.host = line.device_name = text;
   run.summary.notes = run.summary.errors = {text};
   run.summary.limits = {

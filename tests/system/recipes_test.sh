@@ -23,11 +23,17 @@ done
 # Is this machine right?
 quick=(--backend loopback -t 3 --sizes 4,1000 -d float,int8)
 run 0 "right: every type and operation" "$recipes/right.sh" --backend loopback -t 3 --sizes 4,1000
-[ "$(grep -c '^[a-z_]*: Correct  : yes - 0 wrong elements; \([0-9]*\) of \1 calls verified$' "$work/out")" -eq 9 ] ||
+right=': Correct  : yes - 0 wrong elements; \([0-9]*\) of \1 calls verified$'
+[ "$(grep -c "^[a-z_]*, exact data$right" "$work/out")" -eq 9 ] ||
   fail "not nine programs are right: $(cat "$work/out")"
+for data in wide special; do
+  [ "$(grep -c "^[a-z_]*, $data data$right" "$work/out")" -eq 3 ] ||
+    fail "not three programs are right on $data data: $(cat "$work/out")"
+done
+expect_in "$work/out" "observed: a NaN wins"
 run 7 "right: a flipped bit" "$recipes/right.sh" "${quick[@]}" --inject flipped-bit:rank=2:every=5
-expect_in "$work/out" "all_reduce: Correct  : no - first: rank 2 on $(hostname)"
-expect_in "$work/err" "right: all_reduce_perf, 1 of 9"
+expect_in "$work/out" "all_reduce, exact data: Correct  : no - first: rank 2 on $(hostname)"
+expect_in "$work/err" "right: exact data, all_reduce_perf"
 run 2 "right: a flag that there is not" "$recipes/right.sh" "${quick[@]}" --frobnicate
 mpi=true
 { command -v mpirun && ls "$build"/lib/ccl-tests/ccl-mpi-*.so; } >/dev/null 2>&1 || mpi=false
@@ -42,7 +48,7 @@ fake=$build/tests/fake_gpu
 if [ -e "$fake/lib/ccl-tests/ccl-nccl.so" ]; then
   one_gpu=(env LD_LIBRARY_PATH="$fake/lib:$fake" FAKE_GPUS=1 FAKE_NCCL_VERSION=23007)
   run 0 "one_gpu: two threads" "${one_gpu[@]}" "$recipes/one_gpu.sh" --sizes 4,1000 -d float,int8
-  [ "$(grep -c '^[a-z_]*: Correct  : yes' "$work/out")" -eq 9 ] || fail "not nine programs are right: $(cat "$work/out")"
+  [ "$(grep -c '^[a-z_]*, exact data: Correct  : yes' "$work/out")" -eq 9 ] || fail "not nine programs are right: $(cat "$work/out")"
   run 7 "one_gpu: a flipped bit" "${one_gpu[@]}" "$recipes/one_gpu.sh" --sizes 1000 -d float --inject flipped-bit:rank=1
   run 3 "one_gpu: an older NCCL" "${one_gpu[@]}" FAKE_NCCL_VERSION=22809 "$recipes/one_gpu.sh"
   expect_in "$work/err" "needs NCCL 2.30, here is 2.28.9; use --np N"
