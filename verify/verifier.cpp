@@ -26,10 +26,11 @@ constexpr std::size_t exact_poison = 4096;
 // Elements from the first wrong one on that are looked at to say what they are.
 constexpr std::size_t explained_elements = 16;
 
-bool is_nan(DataType type, const std::byte* bytes) {
+// Of a floating-point type.
+double value_at(DataType type, const std::byte* bytes) {
   return with_type(type, [&]<class T>() {
-    if constexpr (is_float<T>) return std::isnan(to_double(load<T>(bytes)));
-    return false;
+    if constexpr (is_float<T>) return to_double(load<T>(bytes));
+    return 0.0;
   });
 }
 
@@ -232,8 +233,8 @@ Mismatch Verifier::compare(const void* recv, std::span<const ExpectedBlock> bloc
 
 Mismatch Verifier::judge(const StridedRange& run, const Table& table, const Difference& different,
                          const ExpectedBlock& block, std::size_t slot) const {
-  constexpr std::size_t observed = 4096;  // elements whose choices are reported
-  constexpr std::uint64_t classified = 1024;              // wrong elements
+  constexpr std::size_t observed = 4096;      // elements whose choices are reported
+  constexpr std::uint64_t classified = 1024;  // wrong elements
   const StandardArithmetic standard;
   const Inputs& inputs = pattern_->inputs();
   const std::size_t width = pattern_->width();
@@ -284,8 +285,11 @@ Mismatch Verifier::judge(const StridedRange& run, const Table& table, const Diff
     };
     for_each_element(*loops_, run, width, 0, all,
                      [&](std::size_t, std::size_t, const std::byte* bytes) {
-                       const bool nan = is_nan(inputs.type(), bytes);
-                       words.push_back(nan ? 1 : special ? 0 : 2 * bits_at(bytes, width));
+                       // Which bits a NaN has, and the sign of a zero, are open.
+                       const double value = value_at(inputs.type(), bytes);
+                       words.push_back(std::isnan(value)       ? ~std::uint64_t{0}
+                                       : special || value == 0 ? 0
+                                                               : bits_at(bytes, width));
                        if (words.size() == observed) digest_words();
                      });
     digest_words();

@@ -45,16 +45,18 @@ struct Wrapping {
     return Op{}(wrapping(a), wrapping(b));
   }
 };
+// A NaN wins on either side: MPI may call an operation with its operands in either order, and ranks
+// must get one result.
 struct Min {
   template <class W>
   W operator()(W a, W b) const {
-    return b < a ? b : a;
+    return b < a || b != b ? b : a;
   }
 };
 struct Max {
   template <class W>
   W operator()(W a, W b) const {
-    return a < b ? b : a;
+    return a < b || b != b ? b : a;
   }
 };
 

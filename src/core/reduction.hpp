@@ -8,7 +8,7 @@
 
 namespace ccl_tests {
 
-// out[i] = a[i] op b[i] for i < count; out may be a or b. avg and mulsum combine as sum does. Small
+// out[i] = a[i] op b[i] for i < count; out may be a or b. min and max of a NaN are NaN. avg and mulsum combine as sum does. Small
 // floating-point types are computed in float and rounded to nearest even once (right for +, *, min
 // and max: float has more than 2p + 2 bits). Throws Unsupported where op is not one of
 // ops_of(type).

@@ -90,6 +90,17 @@ TEST(GlooReduction, RandomBitsOfEveryType) {
   }
 }
 
+TEST(GlooReduction, ANaNWinsOnEitherSide) {
+  for (const ReduceOp op : {ReduceOp::min, ReduceOp::max}) {
+    const Half nan{0x7e00}, one{0x3c00};
+    Half left{}, right{};
+    combine_function(DataType::half, op)(&left, &nan, &one, 1);
+    combine_function(DataType::half, op)(&right, &one, &nan, 1);
+    EXPECT_EQ(left.bits, nan.bits) << name(op);
+    EXPECT_EQ(right.bits, nan.bits) << name(op);
+  }
+}
+
 TEST(GlooReduction, NothingBitwiseOnFloats) {
   const std::string inputs[] = {"0123", "4567"};
   std::byte out[4];
