@@ -126,6 +126,13 @@ double RightResults::value(std::uint64_t bits) const {
   });
 }
 
+std::uint64_t RightResults::bits(double value) const {
+  return with_type(type_, [&]<class T>() -> std::uint64_t {
+    if constexpr (is_float<T>) return std::bit_cast<BitsOf<T>>(from_double<T>(value));
+    return 0;
+  });
+}
+
 bool RightResults::any_nan() const {
   return std::any_of(values_.begin(), values_.end(), [](double v) { return std::isnan(v); });
 }
@@ -138,8 +145,8 @@ Arithmetic RightResults::arithmetic(FloatFormat format, Way way) const {
   return result;
 }
 
-std::uint64_t RightResults::in_rank_order() const {
-  const Arithmetic type(format_);
+std::uint64_t RightResults::in_rank_order(Way way) const {
+  const Arithmetic type = arithmetic(format_, way);
   double result = factors_[0] == 1 ? values_[0] : type.multiply(values_[0], factors_[0]);
   for (std::size_t r = 1; r < values_.size(); ++r) {
     const double next = factors_[r] == 1 ? values_[r] : type.multiply(values_[r], factors_[r]);
@@ -152,10 +159,16 @@ std::uint64_t RightResults::in_rank_order() const {
       result = next;
   }
   if (op_ == ReduceOp::avg) result = type.divide(result, static_cast<double>(values_.size()));
-  return with_type(type_, [&]<class T>() -> std::uint64_t {
-    if constexpr (is_float<T>) return std::bit_cast<BitsOf<T>>(from_double<T>(result));
-    return 0;
-  });
+  return bits(type.narrowed(result));
+}
+
+std::uint64_t RightResults::in_integer_order() const {
+  const unsigned unused = 64 - static_cast<unsigned>(8 * size_of(type_));
+  const auto less = [&](std::uint64_t a, std::uint64_t b) {
+    return static_cast<std::int64_t>(a << unused) < static_cast<std::int64_t>(b << unused);
+  };
+  return op_ == ReduceOp::min ? *std::min_element(bits_.begin(), bits_.end(), less)
+                              : *std::max_element(bits_.begin(), bits_.end(), less);
 }
 
 void RightResults::add_averages(const Arithmetic& step, const Arithmetic& type,
@@ -287,13 +300,8 @@ unsigned RightResults::kinds(std::uint64_t bits) const {
   const bool input = std::find(bits_.begin(), bits_.end(), bits) != bits_.end();
   mark(WrongKind::stale, input);
   if (op_ == ReduceOp::min || op_ == ReduceOp::max) {
-    const unsigned unused = 64 - static_cast<unsigned>(8 * size_of(type_));
-    const auto less = [&](std::uint64_t a, std::uint64_t b) {
-      return static_cast<std::int64_t>(a << unused) < static_cast<std::int64_t>(b << unused);
-    };
-    mark(WrongKind::integer_order,
-         bits == (op_ == ReduceOp::min ? *std::min_element(bits_.begin(), bits_.end(), less)
-                                       : *std::max_element(bits_.begin(), bits_.end(), less)));
+    mark(WrongKind::integer_order, bits == in_integer_order());
+    mark(WrongKind::flushed, bits == in_rank_order({.flushes = true}));
     mark(WrongKind::nan_made, std::isnan(found) && !any_nan());
   } else if (all_orders_known(static_cast<int>(values_.size()))) {
     const std::vector<double> right = this->right();
@@ -313,14 +321,14 @@ unsigned RightResults::kinds(std::uint64_t bits) const {
       const Arithmetic narrower(narrow);
       for (const double value : right) mark(WrongKind::narrower, narrower.narrowed(value) == found);
     }
-    if (const auto near = nearest(bits); near && !std::isnan(found))
-      mark(WrongKind::one_place, with_width(size_of(type_), [&]<class U>() {
-             return ulp_distance(static_cast<U>(bits), static_cast<U>(*near)) == 1;
-           }));
   } else {
     mark(WrongKind::nan_lost, any_nan());
     mark(WrongKind::nan_made, std::isnan(found));
   }
+  if (const auto near = nearest(bits); near && !std::isnan(found))
+    mark(WrongKind::one_place, with_width(size_of(type_), [&]<class U>() {
+           return ulp_distance(static_cast<U>(bits), static_cast<U>(*near)) == 1;
+         }));
   mark(WrongKind::other, kinds == 0);
   return kinds;
 }
@@ -337,10 +345,7 @@ std::optional<std::uint64_t> RightResults::nearest(std::uint64_t bits) const {
   };
   const double best = *std::min_element(
       all.begin(), all.end(), [&](double a, double b) { return distance(a) < distance(b); });
-  return with_type(type_, [&]<class T>() -> std::uint64_t {
-    if constexpr (is_float<T>) return std::bit_cast<BitsOf<T>>(from_double<T>(best));
-    return 0;
-  });
+  return this->bits(best);
 }
 
 }  // namespace ccl_tests::verify

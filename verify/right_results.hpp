@@ -41,6 +41,12 @@ struct Observations {
 // Returns "a NaN wins; overflow saturates"; empty if nothing was seen.
 std::string words(const Observations& seen);
 
+// How the arithmetic ends its steps; the default is what IEEE 754 demands.
+struct Way {
+  Rounding rounding = Rounding::nearest;
+  bool flushes = false, saturates = false;
+};
+
 // One element of all ranks' inputs. Call it under StandardArithmetic.
 //
 // Up to 4 ranks: right are the results of all trees over the ranks, rounded after each step to the
@@ -59,8 +65,14 @@ class RightResults {
   // False: there is a bound only.
   static bool all_orders_known(int ranks);
 
-  // One right result, as bits of the type.
-  std::uint64_t in_rank_order() const;
+  // One right result, as bits of the type; of another way of rounding, one of its results.
+  std::uint64_t in_rank_order(Way way = {}) const;
+
+  // What min and max give that compare bits as signed integers.
+  std::uint64_t in_integer_order() const;
+
+  double value(std::uint64_t bits) const;
+  std::uint64_t bits(double value) const;
 
   // Is `found`, bits of the type, right? Adds what is reported.
   bool is_right(std::uint64_t found, Observations& seen) const;
@@ -72,12 +84,6 @@ class RightResults {
   std::optional<std::uint64_t> nearest(std::uint64_t found) const;
 
  private:
-  // How the arithmetic ends its steps; the default is what IEEE 754 demands.
-  struct Way {
-    Rounding rounding = Rounding::nearest;
-    bool flushes = false, saturates = false;
-  };
-
   void add(int rank, std::uint64_t bits);
   Arithmetic arithmetic(FloatFormat format, Way way) const;
   std::vector<double> results(Way way) const;
@@ -87,7 +93,6 @@ class RightResults {
   bool is_within_bound(double found) const;
   bool saturation_is_open() const { return size_of(type_) == 1; }
   bool any_nan() const;
-  double value(std::uint64_t bits) const;
 
   DataType type_;
   ReduceOp op_;

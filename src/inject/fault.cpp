@@ -23,7 +23,7 @@ struct Words {
   std::string_view name, about;
 };
 // By FaultKind.
-constexpr std::array<Words, 15> fault_words = {{
+constexpr std::array<Words, 23> fault_words = {{
     {"flipped-bit", "one bit of one element of the result differs"},
     {"flipped-sign", "one element of the result has the other sign"},
     {"swapped-blocks", "two blocks of the result have changed places"},
@@ -39,6 +39,14 @@ constexpr std::array<Words, 15> fault_words = {{
     {"changed-input", "one bit of the send buffer differs"},
     {"reduced-precision", "the result lacks its last bits of precision"},
     {"zeroed-result", "the result is zero"},
+    {"rounded-toward-zero", "one element is rounded toward zero"},
+    {"one-ulp", "one element is one unit in the last place away"},
+    {"flushed-subnormals", "one element is computed with 0 for subnormal numbers"},
+    {"saturated", "one element is the largest number instead of infinity"},
+    {"double-rounded", "one element is rounded to a narrower type"},
+    {"integer-order", "one element of min or max is that of comparing bits as integers"},
+    {"skipped-assignment", "one element is the rank's own input"},
+    {"ignored-nan", "one element is computed without the NaNs among the inputs"},
 }};
 constexpr auto kinds = all_values<FaultKind, fault_words.size()>();
 
@@ -130,6 +138,22 @@ T neutral(ReduceOp op) {
   }
 }
 
+std::optional<std::string> why_not_computed(FaultKind kind, OperationId operation, DataType type,
+                                            ReduceOp op, int ranks) {
+  const bool extreme = op == ReduceOp::min || op == ReduceOp::max;
+  if (!reducing_operations.has(operation)) return "nothing is reduced";
+  if (!is_floating_point(type)) return "integers are neither rounded nor NaN";
+  if (ranks == 1) return "one rank computes nothing";
+  if (kind == integer_order && !extreme) return "only min and max compare";
+  if (extreme && (kind == rounded_toward_zero || kind == saturated || kind == double_rounded))
+    return "min and max do not round";
+  if (kind == saturated && size_of(type) == 1) return "types of 8 bits may saturate";
+  if (kind == double_rounded && type == DataType::f8e5m2) return "no type is narrower";
+  if (kind == ignored_nan && extreme && operation != OperationId::all_reduce)
+    return "min and max may ignore NaN, if all ranks that receive the result do";
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::span<const FaultKind> all_faults() { return kinds; }
@@ -189,10 +213,12 @@ void require_rank(const Fault& fault, int ranks) {
 }
 
 bool is_collective(FaultKind kind) { return kind == wrong_op || kind == wrong_root; }
+bool is_of_arithmetic(FaultKind kind) { return kind >= rounded_toward_zero; }
 
 std::optional<std::string> why_harmless(FaultKind kind, OperationId operation, DataType type,
                                         ReduceOp op, int ranks) {
   if (operation == OperationId::barrier) return "a barrier moves no data";
+  if (is_of_arithmetic(kind)) return why_not_computed(kind, operation, type, op, ranks);
   switch (kind) {
     case doubled_contribution:
     case wrong_op:

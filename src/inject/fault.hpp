@@ -29,6 +29,15 @@ enum class FaultKind {
   changed_input,
   reduced_precision,
   zeroed_result,
+  // Faults of arithmetic.
+  rounded_toward_zero,
+  one_ulp,
+  flushed_subnormals,
+  saturated,
+  double_rounded,
+  integer_order,
+  skipped_assignment,
+  ignored_nan,
 };
 std::span<const FaultKind> all_faults();
 std::vector<std::string> fault_names();  // of all_faults()
@@ -61,6 +70,9 @@ inline constexpr std::string_view nothing_spoiled =
 
 // Returns true if all ranks must do it, or none: their calls would not match.
 bool is_collective(FaultKind kind);
+
+// Returns true of one element of a floating-point reduction that is computed wrongly.
+bool is_of_arithmetic(FaultKind kind);
 
 // Returns why the fault leaves the results of such a call as they are or cannot be done to it; nullopt: it
 // changes some rank's. op: of reductions.

@@ -8,6 +8,7 @@
 
 #include "src/core/forwarding_communicator.hpp"
 #include "src/core/reduction.hpp"
+#include "src/inject/arithmetic_fault.hpp"
 #include "verify/inputs.hpp"
 
 namespace ccl_tests {
@@ -83,7 +84,7 @@ class InjectingCommunicator : public ForwardingCommunicator {
   // Taken before the ranks begin operations: taking memory of a GPU waits for peers.
   void reserve(std::size_t bytes) override {
     ForwardingCommunicator::reserve(bytes);
-    if (bytes > spare_.size()) spare_ = device_.allocate(bytes);
+    spare(std::max(bytes, operand_bytes));
   }
 
   void transfer(std::span<Message> messages, Deadline& deadline) override {
@@ -119,6 +120,7 @@ class InjectingCommunicator : public ForwardingCommunicator {
       return remember(call.recv_bytes(operation));
     }
     const bool mine = injector_.concerns_this_rank();
+    if (is_of_arithmetic(fault->kind)) return make_with_wrong_element(fault->kind, operation, call);
     switch (fault->kind) {
       case FaultKind::wrong_op: return make_with_other_op(operation, call);
       case FaultKind::wrong_root: return make_with_other_root(operation, call);
@@ -195,6 +197,21 @@ class InjectingCommunicator : public ForwardingCommunicator {
     make(operation, wrong);
     below().wait();
     if (!call.recv_bytes(operation).empty()) injector_.add_spoiled();
+  }
+
+  // All ranks show their inputs: what is wrong depends on them.
+  void make_with_wrong_element(FaultKind kind, OperationId operation, const Call& call) {
+    if (below().capabilities().why_not({OperationId::all_gather})) return make(operation, call);
+    const Operands operands =
+        gather_operands(below(), device_, operation, call, spare(operand_bytes));
+    make(operation, call);
+    below().wait();
+    const std::span<std::byte> result = call.recv_bytes(operation);
+    if (result.empty() || !injector_.concerns_this_rank()) return;
+    Bytes bytes = held(result);
+    if (!spoil_arithmetic(kind, call, operands, bytes)) return;
+    device_.copy(result.data(), bytes.data(), bytes.size());
+    injector_.add_spoiled();
   }
 
   void make_with_other_input(const Fault& fault, OperationId operation, const Call& call) {

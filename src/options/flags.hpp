@@ -36,6 +36,8 @@ void declare_sweep(FlagSet& set, Options& o, const AcceptedFlags& taken, const C
 void declare_spec(FlagSet& set, Options& o, const AcceptedFlags& taken, const Collective& c);
 void declare_measure(FlagSet& set, Options& o, const AcceptedFlags& taken);
 void declare_check(FlagSet& set, Options& o, const AcceptedFlags& taken, const Collective& c);
+// --data.
+void declare_data(FlagSet& set, CheckOptions& check, const FlagProperties& properties);
 // --inject of a tool.
 void declare_inject(FlagSet& set, JobOptions& job);
 void declare_job(FlagSet& set, Options& o);

@@ -31,6 +31,19 @@ void declare_inject(FlagSet& set, JobOptions& job) {
              {.by_default = "none"});
 }
 
+void declare_data(FlagSet& set, CheckOptions& check, const FlagProperties& properties) {
+  set.add_custom(
+      "--data", "exact|wide|special",
+      "the floating-point values of reductions: exact: every order of additions gives the same bits; wide: the "
+      "type's whole range, where arithmetic is asked; special: infinities, NaN, -0 and subnormal numbers, too",
+      [&check](const std::string& text) {
+        const auto kind = verify::parse_data_kind(text);
+        if (!kind) throw UsageError("unknown data; accepted: exact, wide, special");
+        check.data.kind = *kind;
+      },
+      [&check] { return SettingValue(std::string(name(check.data.kind))); }, properties);
+}
+
 void declare_measure(FlagSet& set, Options& o, const AcceptedFlags& taken) {
   MeasureOptions& m = o.measure;
   set.begin(Group::measuring, taken.sweep);
@@ -120,17 +133,7 @@ void declare_check(FlagSet& set, Options& o, const AcceptedFlags& taken, const C
                   .recorded = "check"});
   set.add(o.check.seed, "--seed", "N", "seed of the data patterns", in_range(0, max_int),
           {.recorded = "seed"});
-  set.add_custom(
-      "--data", "exact|wide|special",
-      "the floating-point values of reductions: exact: every order of additions gives the same bits; wide: the "
-      "type's whole range, where arithmetic is asked; special: infinities, NaN, -0 and subnormal numbers, too",
-      [&check = o.check](const std::string& text) {
-        const auto kind = verify::parse_data_kind(text);
-        if (!kind) throw UsageError("unknown data; accepted: exact, wide, special");
-        check.data.kind = *kind;
-      },
-      [&check = o.check] { return SettingValue(std::string(name(check.data.kind))); },
-      {.missing = no_reduction, .recorded = "data"});
+  declare_data(set, o.check, {.missing = no_reduction, .recorded = "data"});
   set.add(o.check.data.bytes, "--wide-bytes", "SIZE",
           "with --data wide or special: after so many bytes the values repeat", parse_wide_bytes,
           {.missing = no_reduction, .recorded = "wide_bytes"});

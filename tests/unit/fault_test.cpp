@@ -4,11 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <vector>
 
 #include "src/core/error.hpp"
+#include "src/inject/arithmetic_fault.hpp"
 #include "src/inject/injecting_communicator.hpp"
 
 namespace ccl_tests {
@@ -149,6 +152,67 @@ TEST(Spoil, ANeutralContributionIsThatOfNobody) {
   float least = 0;
   write_nothing(std::as_writable_bytes(std::span(&least, 1)), DataType::float32, ReduceOp::max);
   EXPECT_EQ(least, std::numeric_limits<float>::lowest());
+}
+
+TEST(Fault, SaysWhatIsNotComputed) {
+  const auto why = [](FaultKind kind, DataType type, ReduceOp op, int ranks = 3) {
+    return why_harmless(kind, OperationId::reduce, type, op, ranks).value_or("");
+  };
+  using enum DataType;
+  for (const FaultKind kind : all_faults()) {
+    if (!is_of_arithmetic(kind)) continue;
+    EXPECT_NE(why(kind, int32, ReduceOp::sum), "") << name(kind);
+    EXPECT_NE(why(kind, float32, ReduceOp::sum, 1), "") << name(kind);
+    EXPECT_EQ(why(kind, float32, ReduceOp::sum) == "", kind != FaultKind::integer_order);
+  }
+  EXPECT_EQ(why(FaultKind::integer_order, half, ReduceOp::max), "");
+  EXPECT_NE(why(FaultKind::rounded_toward_zero, half, ReduceOp::max), "");
+  EXPECT_NE(why(FaultKind::saturated, f8e4m3, ReduceOp::sum), "");
+  EXPECT_NE(why(FaultKind::double_rounded, f8e5m2, ReduceOp::sum), "");
+  EXPECT_NE(why(FaultKind::ignored_nan, float32, ReduceOp::min), "");
+}
+
+// The second rank's result of two ranks' floats, with a fault.
+float computed_wrongly(FaultKind kind, float a, float b, float right, ReduceOp op = ReduceOp::sum) {
+  const std::vector<float> inputs = {a, b};
+  const auto bytes = std::as_bytes(std::span(inputs));
+  const Call call{.type = DataType::float32, .op = op, .self = {.rank = 1, .ranks = 2}};
+  const float before = right;
+  const bool differs = spoil_arithmetic(kind, call, {0, 1, {bytes.begin(), bytes.end()}},
+                                        std::as_writable_bytes(std::span(&right, 1)));
+  EXPECT_EQ(differs, std::memcmp(&before, &right, sizeof right) != 0);
+  return right;
+}
+
+TEST(Spoil, ComputesOneElementWrongly) {
+  using enum FaultKind;
+  constexpr float infinity = std::numeric_limits<float>::infinity(), largest = 0x1.fffffep127F;
+  EXPECT_EQ(computed_wrongly(rounded_toward_zero, 1, 0x1.8p-24F, 1 + 0x1p-23F), 1);
+  EXPECT_EQ(computed_wrongly(rounded_toward_zero, 1, 2, 3), 3);
+  EXPECT_EQ(computed_wrongly(one_ulp, 1, 2, 3), 3 + 0x1p-22F);
+  EXPECT_EQ(computed_wrongly(flushed_subnormals, 0x1p-126F, 0x1p-149F, 0x1.000002p-126F),
+            0x1p-126F);
+  EXPECT_EQ(computed_wrongly(flushed_subnormals, 0x1p-130F, 0x1p-149F, 0x1p-130F, ReduceOp::max),
+            0);
+  EXPECT_EQ(computed_wrongly(saturated, largest, largest, infinity), largest);
+  EXPECT_EQ(computed_wrongly(double_rounded, 1, 0x1p-9F, 1 + 0x1p-9F), 1);
+  EXPECT_EQ(computed_wrongly(integer_order, -2, -1, -1, ReduceOp::max), -2);
+  EXPECT_EQ(computed_wrongly(integer_order, -2, 1, 1, ReduceOp::max), 1);
+  EXPECT_EQ(computed_wrongly(skipped_assignment, 1, 2, 3), 2);
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_EQ(computed_wrongly(ignored_nan, 1, nan, nan), 1);
+  EXPECT_EQ(computed_wrongly(ignored_nan, nan, 2, nan, ReduceOp::min), 2);
+}
+
+// Of three ranks the order decides: what another order gives is no fault.
+TEST(Spoil, LeavesWhatAnotherOrderGives) {
+  const std::vector<float> inputs = {1, 0, 0x1p-24F, 0x1p-23F, 0x1p-24F, 0};  // of two elements
+  const auto bytes = std::as_bytes(std::span(inputs));
+  std::vector<float> result = {1, 0x1p-23F};
+  const Call call{.type = DataType::float32, .op = ReduceOp::sum, .self = {.rank = 0, .ranks = 3}};
+  EXPECT_TRUE(spoil_arithmetic(FaultKind::one_ulp, call, {0, 2, {bytes.begin(), bytes.end()}},
+                               std::as_writable_bytes(std::span(result))));
+  EXPECT_THAT(result, ElementsAre(1, 0x1p-23F + 0x1p-46F));
 }
 
 }  // namespace

@@ -65,6 +65,7 @@ void declare_flags(FlagSet& set, Arguments& a) {
   set.add(a.sizes, "--sizes", "LIST",
           "sizes of the rows that are not spoiled and have to pass; odd: 25 next to powers of two",
           parse_sizes);
+  declare_data(set, a.options.check, {});
   set.add(a.options.check.seed, "--seed", "N", "seed of the data patterns", in_range(0, 1 << 30));
   set.add(a.list, "--list", "", "print the kinds of faults and what they do, then exit",
           zero_or_one());
@@ -89,6 +90,7 @@ ProgramTexts texts() {
       .about = "spoils results on purpose and counts what verification finds",
       .operands = {},
       .examples = {{"ccl_selftest --np 4 --backend gloo", "every program, type and kind of fault"},
+                   {"ccl_selftest --np 3 --backend gloo --data wide", "faults of arithmetic"},
                    {"mpirun -n 3 ccl_selftest --backend mpi", "over MPI"},
                    {"ccl_selftest --np 4 --backend ./mine.so --programs all_reduce",
                     "a backend of one's own"}},

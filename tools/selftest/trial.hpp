@@ -18,6 +18,7 @@ struct FaultTally {
   std::uint64_t injected = 0;             // rows with a spoiled call
   std::uint64_t caught = 0;               // of them, those that failed
   std::uint64_t nameable = 0, named = 0;  // of those, what verification has words for, and said
+  std::uint64_t within_bound = 0;         // of the others, those that so many ranks may give
   std::uint64_t harmless = 0;             // rows whose bytes the fault leaves as they are
 };
 
