@@ -100,7 +100,7 @@ std::string second_look(Loops& loops, const StridedRange& run, const Table& tabl
       "not confirmed on the host, where {}: the verifier is at fault, or data came late", there);
 }
 
-// "all 31 wrong elements are rounded toward zero". common: the kinds that all of them have.
+// "all 31 wrong elements of the call are rounded toward zero". common: the kinds that all of them have.
 std::string kinds_text(unsigned common, const std::array<std::uint64_t, wrong_kinds>& counts,
                        std::uint64_t looked_at, std::uint64_t wrong) {
   const auto words_of = [](std::size_t kind) { return words(static_cast<WrongKind>(kind)); };
@@ -108,8 +108,8 @@ std::string kinds_text(unsigned common, const std::array<std::uint64_t, wrong_ki
     const std::string kind = words_of(static_cast<std::size_t>(std::countr_zero(common)));
     if (wrong == 1) return kind;
     return looked_at == wrong
-               ? fmt::format("all {} wrong elements are {}", wrong, kind)
-               : fmt::format("the first {} wrong elements are all {}", looked_at, kind);
+               ? fmt::format("all {} wrong elements of the call are {}", wrong, kind)
+               : fmt::format("the first {} wrong elements of the call are all {}", looked_at, kind);
   }
   std::vector<std::string> all;
   for (std::size_t kind = 0; kind < counts.size(); ++kind)
