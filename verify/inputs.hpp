@@ -23,7 +23,6 @@ std::optional<DataKind> parse_data_kind(std::string_view text);
 struct DataChoice {
   DataKind kind = DataKind::exact;
   std::size_t bytes = std::size_t{1} << 20;
-  auto operator<=>(const DataChoice&) const = default;
 };
 
 // Highest distance from the expected bits that is still right, in units in the last place: 0, but 2 for float averages of

@@ -90,7 +90,7 @@ std::shared_ptr<const Pattern> PatternCache::find(DataType type, std::optional<R
   std::size_t bytes = 0;
   for (const auto& [key, pattern] : patterns_) bytes += pattern->expected().bytes();
   if (patterns_.size() >= cached_patterns || bytes > cached_bytes) patterns_.clear();
-  auto& pattern = patterns_[{type, op, ranks, seed, integers_wrap, largest, data}];
+  auto& pattern = patterns_[{type, op, ranks, seed, integers_wrap, largest, data.kind, data.bytes}];
   if (!pattern)
     pattern = std::make_shared<const Pattern>(type, op, ranks, seed, integers_wrap, largest, data);
   return pattern;

@@ -59,7 +59,7 @@ class PatternCache {
 
  private:
   using Key = std::tuple<DataType, std::optional<ReduceOp>, int, std::uint64_t, bool, std::uint64_t,
-                         DataChoice>;
+                         DataKind, std::size_t>;
   std::mutex mutex_;
   std::map<Key, std::shared_ptr<const Pattern>> patterns_;
 };

@@ -105,7 +105,7 @@ std::string kinds_text(unsigned common, const std::array<std::uint64_t, wrong_ki
                        std::uint64_t looked_at, std::uint64_t wrong) {
   const auto words_of = [](std::size_t kind) { return words(static_cast<WrongKind>(kind)); };
   if (common != 0) {
-    const std::string kind = words_of(static_cast<std::size_t>(std::countr_zero(common)));
+    std::string kind = words_of(static_cast<std::size_t>(std::countr_zero(common)));
     if (wrong == 1) return kind;
     return looked_at == wrong
                ? fmt::format("all {} wrong elements of the call are {}", wrong, kind)
