@@ -44,7 +44,6 @@ std::string rerun_flags(const Row& row, std::size_t requested, const CheckOption
     flags += fmt::format(" --data {} --wide-bytes {}", name(check.data.kind),
                          size_text(check.data.bytes));
   const std::string calls = check.all ? "all" : std::to_string(std::max(checks, check.calls));
-  if (row.data != "exact") flags += " --data " + row.data;
   return flags + fmt::format(" -c {} --seed {}", calls, check.seed);
 }
 
