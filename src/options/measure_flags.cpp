@@ -1,5 +1,6 @@
 // Flags about timing and verification.
 #include "src/core/error.hpp"
+#include "src/core/quote.hpp"
 #include "src/options/flags.hpp"
 #include "src/options/values.hpp"
 
@@ -38,7 +39,10 @@ void declare_data(FlagSet& set, CheckOptions& check, const FlagProperties& prope
       "type's whole range, where arithmetic is asked; special: infinities, NaN, -0 and subnormal numbers, too",
       [&check](const std::string& text) {
         const auto kind = verify::parse_data_kind(text);
-        if (!kind) throw UsageError("unknown data; accepted: exact, wide, special");
+        if (parse_type(text))  // getopt takes --data for nccl-tests' --datatype
+          throw UsageError("'" + text +
+                           "' is a type, which -d takes; accepted: exact, wide, special");
+        if (!kind) throw UsageError(unknown_name("data", text, {"exact", "wide", "special"}));
         check.data.kind = *kind;
       },
       [&check] { return SettingValue(std::string(name(check.data.kind))); }, properties);

@@ -79,6 +79,7 @@ TEST(Abbreviations, OfNcclTestsFlagsMeanWhatGetoptSays) {
     const std::string name = flag->name;
     for (std::size_t n = 1; n <= name.size(); ++n) {
       const std::string word = name.substr(0, n);
+      if (word == "data") continue;  // a flag of the suite's, which refuses types
       const char meant = by_getopt(word);
       if (meant != '?') {
         EXPECT_EQ(by_us(word), std::string("-") + meant) << word;
@@ -90,6 +91,7 @@ TEST(Abbreviations, OfNcclTestsFlagsMeanWhatGetoptSays) {
     }
   }
   EXPECT_GT(ambiguous, 20);
+  EXPECT_EQ(by_us("data"), "--data");
 }
 
 TEST(Abbreviations, AreRefusedWithAllThatTheyCouldMean) {

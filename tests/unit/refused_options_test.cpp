@@ -50,7 +50,7 @@ std::vector<std::pair<std::string, std::string>> bad_values() {
   add("--passes", {"0", "-1", "x", "1001"});
   add("--ceiling", {"0", "-1", "x", "nan", "inf", "1GB/s", "automatic"});
   add("--seed", {"-1", "x", "1.5"});
-  add("--data", {"all", "", "Wide"});
+  add("--data", {"all", "float", "Wide"});
   add("--wide-bytes", {"0", "1K", "2G", "x"});
   add("-o", {"Sum", "sum,", "avg,x", "prd", "sum;max", "all,sum"});
   add("--tolerance", {"x", "-1", "20%%", "1e6"});
