@@ -13,7 +13,8 @@ constexpr int most_untimed_calls = 1'000'000'000;
 std::size_t parse_wide_bytes(const std::string& text) {
   constexpr std::size_t least = std::size_t{1} << 20, most = std::size_t{1} << 30;
   const std::size_t bytes = parse_size(text);
-  if (bytes < least || bytes > most) throw UsageError("accepted: 1M to 1G");
+  if (bytes < least || bytes > most)
+    throw UsageError(quote(text) + " is out of range; accepted: 1M to 1G");
   return bytes;
 }
 
