@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "mailboxes.hpp"
-
 #include "src/core/communicator.hpp"
 
 using namespace ccl_tests;
