@@ -1,5 +1,6 @@
 #include "src/core/reduction.hpp"
 
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <type_traits>
@@ -45,18 +46,23 @@ struct Wrapping {
     return Op{}(wrapping(a), wrapping(b));
   }
 };
+template <class W>
+bool is_nan(W value) {
+  if constexpr (std::is_floating_point_v<W>) return std::isnan(value);
+  return false;
+}
 // A NaN wins on either side: MPI may call an operation with its operands in either order, and ranks
 // must get one result.
 struct Min {
   template <class W>
   W operator()(W a, W b) const {
-    return b < a || b != b ? b : a;
+    return b < a || is_nan(b) ? b : a;
   }
 };
 struct Max {
   template <class W>
   W operator()(W a, W b) const {
-    return a < b || b != b ? b : a;
+    return a < b || is_nan(b) ? b : a;
   }
 };
 

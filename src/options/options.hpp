@@ -26,7 +26,7 @@ struct CheckOptions {
   int calls = 1;     // verified before timing; 0: nothing is verified
   bool all = false;  // every call is verified, untimed and timed ones too; `calls` as without it
   std::uint64_t seed = 1;
-  verify::DataChoice data;  // --data, --wide-bytes
+  verify::DataChoice data;    // --data, --wide-bytes
   bool reproducible = false;  // repeat reductions whose bits depend on the order of additions
   std::string digests;        // the file in which their digests are kept; empty: none
 };
