@@ -25,6 +25,19 @@ for mpi in openmpi mpich; do
     "$bin/ccl_selftest" --backend "mpi-$mpi" -d float -b 8K --sizes 1,4104 "${some[@]}"
   expect_in "$work/out" "# OK: "
 done
+arithmetic=rounded-toward-zero,one-ulp,flushed-subnormals,saturated,double-rounded,integer-order,skipped-assignment
+asked=(-d half -b 4K --sizes 8 --programs all_reduce,reduce_scatterv)
+run 0 "faults of arithmetic, wide data" "$bin/ccl_selftest" -t 3 --backend loopback --data wide "${asked[@]}" --faults "$arithmetic"
+expect_in "$work/out" "# OK: "
+expect_in "$work/out" "  integer-order                  4         4       4/4 "
+run 0 "faults of arithmetic, special data" "$bin/ccl_selftest" -t 3 --backend loopback --data special "${asked[@]:0:6}" --programs all_reduce --faults ignored-nan
+expect_in "$work/out" "  ignored-nan                    6         6       6/6 "
+run 0 "what a bound cannot see" "$bin/ccl_selftest" -t 5 --backend loopback --data wide "${asked[@]}" --faults one-ulp
+expect_in "$work/out" "within the bound of the rounding errors of so many ranks"
+run 0 "exact data do not ask" "$bin/ccl_selftest" -t 2 --backend loopback "${asked[@]}" --faults one-ulp
+expect_in "$work/out" "x exact data do not ask for arithmetic"
+run 7 "--inject of arithmetic" "$bin/all_reduce_perf" --np 3 --backend gloo --sizes 64K -d float -n 2 -c all --data wide --inject one-ulp:rank=1:call=3
+expect_in "$work/out" "# Verdict  : WRONG"
 run 0 "the kinds of faults" "$bin/ccl_selftest" --list
 expect_in "$work/out" "stale-result"
 run 2 "an unknown kind" "$bin/ccl_selftest" --faults bits

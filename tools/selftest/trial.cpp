@@ -156,10 +156,10 @@ std::optional<bool> is_named(FaultKind kind, const Collective& collective, const
     case written_before: return says("before the buffer");
     case changed_input: return says("send buffer");
     case rounded_toward_zero: return says_kind(WrongKind::toward_zero);
-    case one_ulp: return says_kind(WrongKind::one_place);
+    case one_ulp: return says_kind(WrongKind::one_place) || says("rounded");
     case flushed_subnormals: return says_kind(WrongKind::flushed);
     case saturated: return says_kind(WrongKind::saturated);
-    case double_rounded: return says_kind(WrongKind::narrower);
+    case double_rounded: return says("rounded");
     case integer_order: return says_kind(WrongKind::integer_order);
     case skipped_assignment: return says_kind(WrongKind::stale);
     case ignored_nan: return says_kind(WrongKind::nan_lost) || says("or NaN where");
