@@ -210,7 +210,8 @@ Mismatch Verifier::compare(const void* recv, std::span<const ExpectedBlock> bloc
   for (std::size_t k = 0; k < blocks.size(); ++k) {
     const ExpectedBlock& s = blocks[k];
     const auto [wrong, first, last] = differences[k];
-    if (pattern_->inputs().kind() != DataKind::exact) {
+    const bool reduced = s.source_rank == ExpectedBlock::all_ranks;  // else a copy: bit for bit
+    if (reduced && pattern_->inputs().kind() != DataKind::exact) {
       result.add(judge(runs[k], source_of(s).table, differences[k], s, slot));
       continue;
     }
@@ -248,7 +249,6 @@ Mismatch Verifier::judge(const StridedRange& run, const Table& table, const Diff
   unsigned common = ~0U;
   std::array<std::uint64_t, wrong_kinds> counts{};
   std::uint64_t looked_at = 0;
-  std::vector<std::byte> first;  // the elements from the first wrong one on
   std::optional<std::uint64_t> nearest;
   const auto visit = [&](std::size_t at, std::size_t index, const std::byte* bytes) {
     const std::uint64_t found = bits_at(bytes, width);
@@ -297,7 +297,7 @@ Mismatch Verifier::judge(const StridedRange& run, const Table& table, const Diff
   if (result.wrong == 0) return result;
   const std::size_t occurrence = block.repeat > 1 ? result.first / block.recv_stride : 0;
   const std::size_t i = result.first - occurrence * block.recv_stride;
-  first.resize(std::min(block.count - i, explained_elements) * width);
+  std::vector<std::byte> first(std::min(block.count - i, explained_elements) * width);
   loops_->fetch(first.data(), run.data + result.first * width, first.size());
   const bool known_kind = (common & ~(1U << static_cast<unsigned>(WrongKind::other))) != 0;
   result.explanation =

@@ -299,6 +299,20 @@ TEST(WideData, RanksThatDisagreeHaveOtherDigests) {
   }
 }
 
+// A block that is one rank's input is a copy, whose bits must be the input's.
+TEST(SpecialData, AreCopiedBitForBit) {
+  const auto pattern = std::make_shared<const Pattern>(DataType::float32, sum, 3, 1, true, 0,
+                                                       DataChoice{DataKind::special, 1U << 14});
+  const Verifier verifier(pattern, 1);
+  constexpr std::size_t count = 1000;
+  const ExpectedBlock block{.count = count, .source_rank = 1};
+  std::vector<float> data(count);
+  verifier.fill_input(data.data(), count, 0);
+  EXPECT_EQ(verifier.compare(data.data(), {&block, 1}, 0).wrong, 0U);
+  data[7] = 3.5F;
+  EXPECT_EQ(verifier.compare(data.data(), {&block, 1}, 0).wrong, 1U);
+}
+
 TEST(SpecialData, AreRightInAnyOrder) {
   for (const DataType type : float_types)
     for (const ReduceOp op : {sum, prod, min, max, avg, mulsum})
