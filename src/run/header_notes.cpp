@@ -314,8 +314,10 @@ std::vector<Note> notes_of(const Rank& rank, const Collective& collective, const
               "pauses in which results are verified");
   if (o.check.data.kind != verify::DataKind::exact)
     add(NoteKind::note,
-        fmt::format("data: {}; more than 4 ranks are held to a bound, not to the right results",
-                    name(o.check.data.kind)));
+        fmt::format("data: {}{}", name(o.check.data.kind),
+                    verify::RightResults::all_orders_known(rank.ranks())
+                        ? ""
+                        : "; so many ranks are held to a bound, not to the right results"));
   if (o.check.reproducible)
     add(NoteKind::note,
         fmt::format("reproducible: after each row its reduction is repeated on data whose sums are "
