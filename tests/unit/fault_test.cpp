@@ -204,7 +204,7 @@ TEST(Spoil, ComputesOneElementWrongly) {
   EXPECT_EQ(computed_wrongly(ignored_nan, nan, 2, nan, ReduceOp::min), 2);
 }
 
-// Of three ranks the order decides: what another order gives is no fault.
+// With three ranks the result depends on the order: what another order gives is not a fault.
 TEST(Spoil, LeavesWhatAnotherOrderGives) {
   const std::vector<float> inputs = {1, 0, 0x1p-24F, 0x1p-23F, 0x1p-24F, 0};  // of two elements
   const auto bytes = std::as_bytes(std::span(inputs));

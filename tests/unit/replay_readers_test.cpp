@@ -443,7 +443,7 @@ TEST_F(ReplayReaders, ALogOfAllRanksIsSplit) {
   for (std::size_t k = 0; k < sorted.size(); ++k)
     EXPECT_EQ(sorted[k].world_rank, static_cast<int>(k));
   EXPECT_THAT(error(lines("a:7:8", 0, 0) + lines("a:7:9", 1, 1)), HasSubstr("2 processes"));
-  // A colour is no part of a host's name.
+  // The codes of colours do not belong to a host's name.
   EXPECT_THAT(
       traces_in(folder_.write("log", lines("a:7:8", 1, 0) + "\x1b[32m" + lines("a:7:8", 1, 0))),
       SizeIs(1));
